@@ -6,10 +6,27 @@
 
 namespace steno::app {
 
-live_models::live_models(const options& o, const transcriber& model, const executor& run, const note_function& note)
-    : settings_(o.detector),
-      named_(o.vad != "none"),
-      by_segments_(o.live.by_segments || !o.live.final_model.empty() || !model.streams()) {
+namespace {
+
+constexpr double late = 1.5;  // seconds; people wait for words that come later
+
+bool recognises_segments(const options& o, const session_options& asked, const transcriber& model) {
+  if (!model.streams() || !o.live.final_model.empty()) return true;
+  if (o.live.by_segments) return *o.live.by_segments;
+  if (model.stream_delay() <= late) return false;
+  for (const std::string_view name : asked.names())
+    if (model.supports_live(name) && !model.supports_live(name, true)) return false;
+  return true;
+}
+
+}  // namespace
+
+live_models::live_models(const options& o, const session_options& asked, const transcriber& model, const executor& run,
+                         const note_function& note)
+    : settings_(o.detector), named_(o.vad != "none"), by_segments_(recognises_segments(o, asked, model)) {
+  if (o.live.by_segments == false && by_segments_)
+    wrong_usage("--own-stream: " + std::string(o.live.final_model.empty() ? model.model_name() : "--final-model") +
+                (o.live.final_model.empty() ? " does not stream by itself" : " recognises segments"));
   if (named_ && !by_segments_ && o.verb != "serve" && output_format(o) != format::jsonl)
     wrong_usage(o.verb + ": " + std::string(model.model_name()) +
                 " streams by itself: --vad finds what is recognised with --by-segments, and tells of speech in "

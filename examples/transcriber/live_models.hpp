@@ -12,8 +12,11 @@ namespace steno::app {
 /// Stays where it is: sessions refer to it.
 class live_models {
  public:
-  /// Opens what was asked for beside `model`. Throws steno::error, and stop for what would do nothing.
-  live_models(const options& o, const transcriber& model, const executor& run, const note_function& note);
+  /// Opens what was asked for beside `model`. Throws steno::error, and stop for what would do nothing. Where nothing
+  /// says which, a model whose own stream has words late (`stream_delay`) recognises segments, unless `asked` has an
+  /// option of its own stream.
+  live_models(const options& o, const session_options& asked, const transcriber& model, const executor& run,
+              const note_function& note);
   live_models(const live_models&) = delete;
 
   /// For any_session.

@@ -25,8 +25,9 @@ struct named_model {
 struct live_options {
   std::optional<int> chunk_size, left_chunks, left_context;  ///< nothing: the model's own
   bool rescore = true, endpoints = true;
-  bool forget_turns = false;              ///< of models that end turns
-  bool by_segments = false;               ///< a model that streams by itself recognises segments all the same
+  bool forget_turns = false;  ///< of models that end turns
+  /// Segments are recognised, or the model streams by itself; nothing: as live_models decides.
+  std::optional<bool> by_segments;
   std::optional<double> partial_seconds;  ///< between partial results of segments; nothing: the library's
   std::string final_model;                ///< of the second pass; empty: none
   double max_utterance_seconds = 0;       ///< 0: the model's own

@@ -41,8 +41,9 @@ struct shared_models {
 
 // A model with what it refers to.
 struct opened_model {
-  opened_model(const options& o, const std::string& path, shared_models all, const note_function& note)
-      : model(load_transcriber(path, {}, note)), beside(o, model, {}, note), shared(std::move(all)) {}
+  opened_model(const options& o, const session_options& asked, const std::string& path, shared_models all,
+               const note_function& note)
+      : model(load_transcriber(path, {}, note)), beside(o, asked, model, {}, note), shared(std::move(all)) {}
   transcriber model;
   live_models beside;
   const shared_models shared;
@@ -59,7 +60,7 @@ model_shelf::place placed(const std::shared_ptr<opened_model>& m, const session_
 
 model_shelf::place first_model(const options& o, const session_options& asked, const shared_models& all,
                                const note_function& note) {
-  const auto m = std::make_shared<opened_model>(o, o.model, all, note);
+  const auto m = std::make_shared<opened_model>(o, asked, o.model, all, note);
   check_live(asked, m->model, m->beside.beside());
   const transcribe_options recording = recording_options(asked, m->model, note);
   if (!m->model.supports_language(recording.language))
@@ -72,7 +73,7 @@ model_shelf::place later_model(const options& o, const named_model& which, const
                                const shared_models& all, const note_function& note) {
   const auto say = [&](const std::string& text) { note("model " + which.id + ": " + text); };
   const auto began = std::chrono::steady_clock::now();
-  const auto m = std::make_shared<opened_model>(o, which.path, all, say);
+  const auto m = std::make_shared<opened_model>(o, asked, which.path, all, say);
   const pipelines::session_models beside = m->beside.beside();
   const auto honoured = [&](std::string_view name) { return any_session::honours(m->model, name, beside); };
   for (const std::string_view name : asked.names())

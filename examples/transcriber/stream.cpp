@@ -227,7 +227,7 @@ int run_stream(const options& o) {
   const executor run = pool ? executor(*pool) : executor();
   const auto note = [&](const std::string& text) { report.note(text); };
   const transcriber model = load_transcriber(o.model, run, note);
-  const live_models beside(o, model, run, note);
+  const live_models beside(o, asked, model, run, note);
   check_live(asked, model, beside.beside());
   std::optional<live_speakers> who;
   if (!o.speakers.model.empty()) who.emplace(o, model.sample_rate(), run, note);

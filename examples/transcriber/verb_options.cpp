@@ -308,8 +308,13 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
                  "Two passes: the model streams partial results, and this one recognises each segment of speech when "
                  "it has ended")
       ->type_name("MODEL");
-  app.add_flag("--by-segments", o.live.by_segments,
-               "Recognise segments of speech, also with a model that streams by itself");
+  CLI::Option* const by_segments = app.add_flag(
+      "--by-segments", [&o](std::int64_t) { o.live.by_segments = true; },
+      "Recognise segments of speech, also with a model that streams by itself [where its words come late]");
+  app.add_flag(
+         "--own-stream", [&o](std::int64_t) { o.live.by_segments = false; },
+         "Stream as the model does by itself, also where its words come late")
+      ->excludes(by_segments);
   app.add_option("--partial-seconds", o.live.partial_seconds,
                  "Seconds of a segment between partial results, more the longer it is; 0: none [0.5]")
       ->type_name("SECONDS")

@@ -386,6 +386,19 @@ TEST(any_session, a_beam_of_one_is_greedy_and_none_is_the_models_own) {
   for (const session_event& e : listen(m, pcm, {.beam = 1})) EXPECT_EQ(e.nbest.size(), 1u);
 }
 
+// Chunks and what they look ahead: 16 rows of 40 ms and 6 frames, 600 and 300 ms, 2 rows of 80 ms, 2 and 2 s, 2 s.
+TEST(any_session, how_late_words_of_the_models_own_streams_are) {
+  for (const auto& [name, seconds] : std::vector<std::pair<const char*, double>>{{"demo", 0},
+                                                                                 {"whisper", 0},
+                                                                                 {"u2", 0.70},
+                                                                                 {"paraformer-online", 0.9},
+                                                                                 {"parakeet-eou", 0.16},
+                                                                                 {"parakeet-tdt", 4},
+                                                                                 {"parakeet-ctc", 4},
+                                                                                 {"qwen3-asr", 2}})
+    EXPECT_NEAR(open(name).stream_delay(), seconds, 1e-12) << name;
+}
+
 // By segments every family is heard: final results are those of the recording with the same detector.
 TEST(any_session, by_segments_final_results_are_those_of_the_recording) {
   const auto pcm = two_sentences();

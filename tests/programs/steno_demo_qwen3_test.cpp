@@ -29,7 +29,7 @@ class steno_demo_qwen3 : public testing::Test {
     return all;
   }
   std::vector<json> stream(const std::vector<float>& pcm, const std::string& options = "") const {
-    return run("stream", pcm, "--format jsonl " + options);
+    return run("stream", pcm, "--own-stream --format jsonl " + options);
   }
   json transcribe(const std::vector<float>& pcm, const std::string& options = "") const {
     const std::vector<json> all = run("transcribe", pcm, "--format json --threads 2 " + options);

@@ -193,7 +193,7 @@ TEST(steno_realtime, g711_is_heard) {
 }
 
 TEST(steno_realtime, what_cannot_be_honoured_is_refused_by_name) {
-  const served s = served_demo("parakeet-tdt");
+  const served s = served_demo("parakeet-tdt", {"--own-stream"});
   realtime_client c(s.port());
   c.hear();
   const auto refused = [&](json event) {

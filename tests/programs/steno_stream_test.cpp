@@ -92,7 +92,7 @@ TEST_F(steno_stream, an_online_paraformer_streams_too) {
 
 TEST_F(steno_stream, a_language_model_says_why_it_stopped) {
   const std::string qwen = "-m '" + (steno::test::compact() / "qwen3_asr" / "model.gguf").string() + "' ";
-  const outcome o = run(qwen + "--format jsonl -");
+  const outcome o = run(qwen + "--own-stream --format jsonl -");
   ASSERT_EQ(o.code, 0) << o.err;
   const std::vector<json> all = events(o.out);
   ASSERT_GE(all.size(), 3u);
@@ -139,6 +139,31 @@ TEST_F(steno_stream, any_model_recognises_segments_on_the_way) {
     const outcome less = run(options + "--format jsonl --partial-seconds 0 -");
     EXPECT_EQ(less.out.find("\"partial\""), std::string::npos) << options;
   }
+}
+
+// What streams by itself does so, but where its words would come late.
+TEST_F(steno_stream, words_come_soon_unless_the_own_stream_is_wanted) {
+  const std::filesystem::path examples = std::filesystem::path(STENO_SOURCE_DIR) / "examples";
+  const std::string wav = " --format jsonl '" + (examples / "audio" / "train.wav").string() + "'";
+  const auto first = [&](const std::string& options) {
+    const outcome o = run(options + wav);
+    EXPECT_EQ(o.code, 0) << options << o.err;
+    return o.code == 0 ? events(o.out).at(0)["heard"].get<double>() : 0;
+  };
+  for (const std::string name : {"parakeet-tdt", "parakeet-ctc", "qwen3-asr"}) {
+    const std::string late = "-m '" + (examples / "models" / (name + ".gguf")).string() + "'";
+    const bool windows = name != "qwen3-asr";
+    EXPECT_EQ(first(late), 1.0) << name;  // the energy VAD says nothing before
+    EXPECT_EQ(run(late + wav).out.substr(0, 60), run(late + " --by-segments" + wav).out.substr(0, 60)) << name;
+    EXPECT_GT(first(late + " --own-stream"), windows ? 2.5 : 1.9) << name;
+    EXPECT_NEAR(first(late + " --chunk-size 9"), 0.72, 1e-9) << name;  // an option of its own stream alone
+  }
+  const std::string sense = "-m '" + (steno::test::compact() / "sensevoice" / "model.gguf").string() + "' ";
+  const outcome none = run(sense + "--own-stream -");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("--own-stream: sense_voice does not stream by itself"), std::string::npos) << none.err;
+  EXPECT_EQ(run(model + "--own-stream --by-segments -").code, 2);
+  EXPECT_EQ(run(model + "--own-stream -").out, run(model + "-").out);
 }
 
 TEST_F(steno_stream, parakeet_streams_with_caches_turn_by_turn) {

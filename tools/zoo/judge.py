@@ -297,6 +297,14 @@ class Judge(evaluate.Judge):
         talk.whole = synthesize.to_pcm16(whole + 1e-4 * hiss.standard_normal(len(whole)))
         return talk
 
+    def soon(self, name, talk, events, seconds, begin):
+        """How soon something is told of each turn; `begin`: from the beginning of speech, else from the first word."""
+        waits = talk.waits(events, begin=begin)
+        soon = 100 * np.mean(np.array(waits) <= 1000 * seconds)
+        within = f"{seconds:.1f} s of speech" if begin else f"{1000 * seconds:.0f} ms"
+        self.table.row(f"{name}: first partial result within {within}", f"{soon:.1f} % of {len(waits)} (median "
+                       f"{np.median(waits):.0f} ms)", "90 %", soon >= 90, soon=soon)
+
     def streamed(self, name, margin, *options, minutes=10, quick=False):
         """A stream of turns against each turn alone and whole; when something is told of a turn; whether what is told to be
         settled stays."""
@@ -313,10 +321,8 @@ class Judge(evaluate.Judge):
                        f"{margin} points more", 100 * (wrong - alone) / total <= margin, rate=100 * wrong / total,
                        alone=100 * alone / total)
         if quick:
-            waits = talk.waits(events)
-            soon = 100 * np.mean(np.array(waits) <= 600)
-            self.table.row(f"{name}: first partial result within 600 ms", f"{soon:.1f} % of {len(waits)} (median "
-                           f"{np.median(waits):.0f} ms)", "90 %", soon >= 90, soon=soon)
+            self.soon(name, talk, events, 0.6, begin=False)
+        self.soon(name, talk, events, 1.0, begin=True)
         changed, told = settled_that_changed(events)
         self.table.row(f"{name}: settled text that changed", f"{changed} of {told}", "0", changed == 0)
 
@@ -332,10 +338,7 @@ class Judge(evaluate.Judge):
         self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * whole / total:.2f} % as a whole",
                        f"{margin} points more", 100 * (wrong - whole) / total <= margin, rate=100 * wrong / total,
                        whole=100 * whole / total)
-        waits = talk.waits(events, begin=True)
-        soon = 100 * np.mean(np.array(waits) <= 1000 * seconds)
-        self.table.row(f"{name}: first partial result within {seconds:.1f} s of speech", f"{soon:.1f} % of {len(waits)} "
-                       f"(median {np.median(waits):.0f} ms)", "90 %", soon >= 90, soon=soon)
+        self.soon(name, talk, events, seconds, begin=True)
         changed, told = settled_that_changed(events)
         self.table.row(f"{name}: settled text that changed", f"{changed} of {told}", "0", changed == 0)
 

@@ -70,6 +70,7 @@ struct loaded_model {
   virtual search::guides guides(const transcribe_options& o) const = 0;
   virtual bool needs_preview() const = 0;
   virtual bool streams() const = 0;
+  virtual double stream_delay() const = 0;
   virtual bool recognises_together() const = 0;
   virtual model_summary summary() const = 0;
   virtual result transcribe(std::span<const float> pcm, const transcribe_options& o, context& c) const = 0;

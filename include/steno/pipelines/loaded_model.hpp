@@ -77,6 +77,12 @@ struct loaded_as final : loaded_model {
   search::guides guides(const transcribe_options& o) const override { return guides_of(model, o); }
   bool needs_preview() const override { return recognises_whole<Model>; }
   bool streams() const override { return streaming::streaming_recogniser<Model>; }
+  double stream_delay() const override {
+    if constexpr (streaming::streaming_recogniser<Model>)
+      return streaming::stream_delay(model);
+    else
+      return 0;
+  }
   bool recognises_together() const override { return pipelines::recognises_together<Model>; }
   model_summary summary() const override {
     model_summary s;

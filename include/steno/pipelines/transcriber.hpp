@@ -88,6 +88,9 @@ class transcriber {
   bool supports(std::string_view option, bool vad = false) const { return model_->supports(option, vad); }
   /// Whether the model streams by itself; any_session takes others, too, and recognises segments with them.
   bool streams() const { return model_->streams(); }
+  /// Seconds after which a word is in a result of the model's own stream, at the latest, without the time to compute:
+  /// its usual chunk and what it looks ahead. 0 where the model does not stream, or does not say.
+  double stream_delay() const { return model_->stream_delay(); }
   /// Whether clips that wait are recognised together, faster than one after the other (`parallel_clips`,
   /// any_recording::recognise_waiting()); others take a thread for each.
   bool recognises_together() const { return model_->recognises_together(); }

@@ -39,6 +39,11 @@ class session_body<funasr::paraformer_online<S, Frontend>> {
     return option == "chunk_size" || option == "left_chunks" || option == "endpoints" ||
            option == "max_utterance_seconds";
   }
+  /// As stream_delay() has it.
+  static double delay(const model_type& m) noexcept {
+    return static_cast<double>((m.default_sizes.size + m.default_sizes.after) * model_type::frame_samples) /
+           model_type::sample_rate;
+  }
 
  private:
   static funasr::paraformer_stream_options options(const model_type& m, const session_options& o) {

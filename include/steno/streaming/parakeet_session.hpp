@@ -62,6 +62,11 @@ bool cached_honours(const Model& m, std::string_view option) noexcept {
   return streaming::is_of_searches(option) || option == "chunk_size" || option == "endpoints" ||
          (option == "look_ahead" && m.windows.size() > 1) || (option == "language" && !m.prompts.empty());
 }
+/// Of models with caches: the seconds of a chunk.
+template <class Model>
+double cached_delay(const Model& m) noexcept {
+  return static_cast<double>(parakeet_stream<Model>::usual_chunk(m)) * m.frame_seconds();
+}
 }  // namespace detail
 
 /// A model for which parakeet_stream has no obstacle, and which ends turns. Turns are utterances.
@@ -93,6 +98,8 @@ class parakeet_turn_session {
   static bool honours(const Model& m, std::string_view option) noexcept {
     return option == "forget_turns" || detail::cached_honours(m, option);
   }
+  /// As stream_delay() has it.
+  static double delay(const Model& m) noexcept { return detail::cached_delay(m); }
 
  private:
   template <class Sink>
@@ -221,6 +228,15 @@ class parakeet_sentence_session {
              option == "look_ahead" || option == "left_context" || option == "endpoints";
     }
   }
+  /// As stream_delay() has it.
+  static double delay(const Model& m) noexcept {
+    if constexpr (cached) {
+      return detail::cached_delay(m);
+    } else {
+      const window_rows w = Stream::rows_of(m);
+      return static_cast<double>(w.middle + w.right) * m.frame_seconds();
+    }
+  }
 
  private:
   static constexpr double minute = 60;
@@ -342,6 +358,11 @@ class session_body<nemo::parakeet_transducer<S>> {
   static bool honours(const model_type& m, std::string_view option) noexcept {
     if (!streams(m)) return windows::honours(m, option);
     return ends_turns(m) ? turns::honours(m, option) : cached::honours(m, option);
+  }
+  /// As stream_delay() has it.
+  static double delay(const model_type& m) noexcept {
+    if (!streams(m)) return windows::delay(m);
+    return ends_turns(m) ? turns::delay(m) : cached::delay(m);
   }
 
  private:

@@ -88,6 +88,9 @@ class parakeet_stream {
     return m.frontend.last.whole_clip() ? "its features are normalised over the whole clip" : nullptr;
   }
 
+  /// Rows of a chunk where the options say nothing, of a model without an obstacle.
+  static extent usual_chunk(const Model& m) { return usual_window(m).chunk; }
+
   /// More 16 kHz mono samples in [-1, 1], any number of them. `sink(parakeet_event)` is called for what they make.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
@@ -129,6 +132,9 @@ class parakeet_stream {
   static constexpr extent rate = 8, cached = rate + 1, drop = 1 + (cached - 1) / rate;
 
   static bool limited(const nn::attention_window& w) noexcept { return w.chunk > 0 && w.left >= 0; }
+  static const nn::attention_window& usual_window(const Model& m) {
+    return *std::find_if(m.windows.begin(), m.windows.end(), limited);
+  }
   // The window of the options' look-ahead, one with chunks as long as theirs, or the usual one.
   STENO_COLD static nn::attention_window window_of(const Model& m, const parakeet_stream_options& o) {
     if (o.look_ahead) {
@@ -138,7 +144,7 @@ class parakeet_stream {
     }
     const auto same = [&](const nn::attention_window& w) { return limited(w) && w.chunk == o.chunk; };
     const auto found = std::find_if(m.windows.begin(), m.windows.end(), same);
-    return found != m.windows.end() ? *found : *std::find_if(m.windows.begin(), m.windows.end(), limited);
+    return found != m.windows.end() ? *found : usual_window(m);
   }
 
   extent width() const noexcept { return model_->frontend.width(); }

@@ -50,6 +50,8 @@ class session_body<qwen3::qwen3_asr<S>> {
   static bool honours(const model_type&, std::string_view option) noexcept {
     return option == "chunk_size" || option == "max_utterance_seconds" || option == "hotwords";
   }
+  /// As stream_delay() has it.
+  static double delay(const model_type&) noexcept { return qwen3::qwen3_stream_options().chunk; }
 
  private:
   static qwen3::qwen3_stream_options options(const model_type& m, const session_options& o) {

@@ -179,6 +179,7 @@ namespace streaming {
 /// once the options are known to be honoured; throws steno::error for values that make no sense to the model.
 ///   push(pcm, context, sink), finish(context, sink), over()   as session has them
 ///   honours(model, option)                                    static: whether an option has an effect, by its name
+///   delay(model)                                              static, if results come late: stream_delay()
 template <class Model>
 class session_body;
 /// A model of your own names its session `session_type`.
@@ -262,6 +263,16 @@ const Model&, const session_options&,
   { known.over() } -> std::same_as<bool>;
   { session_body<Model>::honours(m, std::string_view()) } -> std::same_as<bool>;
 };
+
+/// Seconds after which a word is in a result of the model's own stream, at the latest: the usual chunk and what it
+/// looks ahead, without the time to compute. 0 where session_body does not say.
+template <streaming_recogniser Model>
+double stream_delay(const Model& m) noexcept {
+  if constexpr (requires { session_body<Model>::delay(m); })
+    return session_body<Model>::delay(m);
+  else
+    return 0;
+}
 
 /// Seconds after which an utterance ends, for a model whose own limit is `own`; 0: never.
 constexpr double utterance_limit(const session_options& o, double own) noexcept {

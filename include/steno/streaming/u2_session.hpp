@@ -47,6 +47,13 @@ class session_body<wenet::u2<S, Kind, Frontend>> {
       if (option == known) return true;
     return is_of_searches(option);
   }
+  /// As stream_delay() has it.
+  static double delay(const model_type& m) noexcept {
+    const auto& embed = m.encoder.template get<"embed">();
+    const extent frames = wenet::u2_stream_options().chunk_size * embed.rate.get() + embed.right_context();
+    return 0.001 * static_cast<double>(m.frame_ms()) * static_cast<double>(frames) /
+           static_cast<double>(embed.rate.get());
+  }
 
  private:
   static wenet::u2_stream_options options(const model_type& m, const session_options& o,
