@@ -301,7 +301,18 @@ TEST(parakeet, speech_without_an_end_is_cut_at_its_widest_gaps) {
   };
   const std::vector<segment> emitted = emitted_in_steps(1);
   std::vector<int> joined;
-  for (const segment& s : emitted) {
+  for (const segment& s : emitted) {  // what was settled on the way is in the sentence, in its first half
+    nemo::parakeet_sentences sentences(1, 20);
+    std::size_t most = 0;
+    for (std::size_t n = 1; n <= tokens.size() - joined.size() && sentences.emitted() == 0; ++n) {
+      const auto rest = std::span(tokens).subspan(joined.size(), n);
+      sentences.advance(m, rest, std::span(log_probs).first(n), false, [](const segment&) {});
+      if (sentences.emitted() == 0) most = std::max(most, sentences.settled(m, rest).size());
+    }
+    EXPECT_LE(most, s.token_ids.size());
+    if (&s != &emitted.back()) {
+      EXPECT_GE(most, 50u);  // of some 110 in 20 s
+    }
     joined.insert(joined.end(), s.token_ids.begin(), s.token_ids.end());
     EXPECT_LE(s.end - s.start, 20);
   }

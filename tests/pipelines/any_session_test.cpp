@@ -386,6 +386,52 @@ TEST(any_session, a_beam_of_one_is_greedy_and_none_is_the_models_own) {
   for (const session_event& e : listen(m, pcm, {.beam = 1})) EXPECT_EQ(e.nbest.size(), 1u);
 }
 
+// Utterances that are cut because they are long, and streams that are one utterance: what is stable stays.
+TEST(any_session, what_is_stable_stays_where_long_utterances_are_cut) {
+  std::vector<float> talk;  // half a minute without a pause
+  for (const char* name : {"train.wav", "question.wav", "shopping.wav", "question.wav", "train.wav", "shopping.wav",
+                           "train.wav", "shopping.wav", "question.wav", "train.wav"}) {
+    const auto pcm = test::load_wav(examples / "audio" / name).pcm;
+    talk.insert(talk.end(), pcm.begin(), pcm.end());
+  }
+  const any_vad energy = open_vad("energy");
+  for (const char* name :
+       {"demo", "u2", "paraformer-online", "parakeet-eou", "parakeet-tdt", "parakeet-ctc", "qwen3-asr"})
+    for (const bool segments : {false, true}) {
+      const transcriber m = open(name);
+      if (!segments && !m.streams()) continue;
+      for (const session_options& o :
+           {session_options{}, session_options{.max_utterance_seconds = 4}, session_options{.endpoints = false},
+            session_options{.endpoints = false, .max_utterance_seconds = 5}}) {
+        const auto known = [&](std::string_view option) { return m.supports_live(option, segments); };
+        const std::vector<std::string_view> set = o.names();
+        if (!std::all_of(set.begin(), set.end(), known)) continue;
+        SCOPED_TRACE(std::string(name) + (segments ? ", segments" : "") + (o.endpoints ? ", no endpoints" : "") +
+                     ", limit " + std::to_string(o.max_utterance_seconds));
+        context c;
+        any_session s(m, o, c, {.vad = segments ? &energy : nullptr});
+        std::string stable;
+        std::size_t finals = 0, told = 0;
+        const auto sink = [&](const session_event& e) {
+          EXPECT_TRUE(e.utterance.text.starts_with(stable)) << stable << "\nbecame " << e.utterance.text;
+          EXPECT_TRUE(e.utterance.text.starts_with(e.stable));
+          stable = e.final() ? "" : e.stable;
+          finals += e.final() && !e.utterance.text.empty();
+          ++told;
+        };
+        for (std::size_t at = 0; at < talk.size(); at += 4000)
+          s.push(std::span(talk).subspan(at, std::min<std::size_t>(4000, talk.size() - at)), c, sink);
+        s.finish(c, sink);
+        EXPECT_GT(told, finals);
+        if (o.max_utterance_seconds > 0) {
+          EXPECT_GT(finals, 3u);
+        } else if (o.endpoints && !segments) {
+          EXPECT_EQ(finals, 1u);
+        }
+      }
+    }
+}
+
 // Chunks and what they look ahead: 16 rows of 40 ms and 6 frames, 600 and 300 ms, 2 rows of 80 ms, 2 and 2 s, 2 s.
 TEST(any_session, how_late_words_of_the_models_own_streams_are) {
   for (const auto& [name, seconds] : std::vector<std::pair<const char*, double>>{{"demo", 0},

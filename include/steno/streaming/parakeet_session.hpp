@@ -80,7 +80,7 @@ class parakeet_turn_session {
         endpoints_(o.endpoints.value_or(true)),
         continuous_(o.continuous),
         guides_(streaming::session_guides(m, o)),
-        stream_(m, detail::cached_options(o, *guides_), c) {}
+        stream_(m, options(o, *guides_), c) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -102,6 +102,11 @@ class parakeet_turn_session {
   static double delay(const Model& m) noexcept { return detail::cached_delay(m); }
 
  private:
+  static parakeet_stream_options options(const session_options& o, const steno::search::guides& guides) {
+    parakeet_stream_options own = detail::cached_options(o, guides);
+    own.keep_turns = !o.endpoints.value_or(true);  // all of it is one utterance then
+    return own;
+  }
   template <class Sink>
   void decode(const parakeet_event& e, Sink& sink) {
     if (over_) return;
@@ -200,7 +205,8 @@ class parakeet_sentence_session {
         language_(o.language),
         guides_(streaming::session_guides(m, o)),
         stream_(stream_of(m, o, *guides_, c)),
-        sentences_(1, streaming::utterance_limit(o, minute)) {}
+        sentences_(endpoints_ ? parakeet_sentences(1, streaming::utterance_limit(o, minute))
+                              : parakeet_sentences::of_length(streaming::utterance_limit(o, 0))) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -264,11 +270,10 @@ class parakeet_sentence_session {
   template <class Sink>
   void decode(const parakeet_window_event& e, Sink& sink) {
     bool closed = false;
-    if (endpoints_ || e.final)
-      sentences_.advance(*model_, e.tokens, e.log_probabilities, e.final, [&](segment s) {
-        closed = true;
-        emit(std::move(s), e, true, sink);
-      });
+    sentences_.advance(*model_, e.tokens, e.log_probabilities, e.final, [&](segment s) {
+      closed = true;
+      emit(std::move(s), e, true, sink);
+    });
     if (e.final && !closed) {  // the last result is always final
       segment nothing;
       nothing.start = e.decoded_seconds;
@@ -288,6 +293,12 @@ class parakeet_sentence_session {
     });
     return all;
   }
+  // Labels never change, but those of a long sentence may become the next one's.
+  STENO_COLD std::string settled(const parakeet_window_event& e) const {
+    std::vector<int> ids;
+    for (const tokenizers::placed_token& t : sentences_.settled(*model_, e.tokens)) ids.push_back(t.id);
+    return model_->words.text(model_->tokenizer, ids);
+  }
   template <class Sink>
   void emit(segment s, const parakeet_window_event& e, bool final, Sink& sink) {
     if (over_) return;
@@ -300,7 +311,7 @@ class parakeet_sentence_session {
     double score = 0;
     for (const word& w : s.words) score += std::log(static_cast<double>(w.confidence));
     out.score = score;
-    out.stable = s.text;  // labels never change
+    out.stable = final ? s.text : settled(e);
     if (!final) s.words.clear();
     out.nbest.push_back({s.text, out.score, {}});
     out.utterance = std::move(s);
