@@ -50,9 +50,8 @@ TEST_P(steno_interrupted, a_stream_writes_what_was_said) {
 
 // Models that recognise segments: the open one is recognised to its end.
 TEST_P(steno_interrupted, a_stream_of_any_model_keeps_everything) {
-  for (const char* demo :
-       {"sense-voice", "paraformer", "whisper", "parakeet-ctc --by-segments", "parakeet-tdt", "parakeet-eou",
-        "qwen3-asr", "fun-asr-nano", "paraformer-online --by-segments", "u2 --by-segments"}) {
+  for (const char* demo : {"sense-voice", "paraformer", "whisper", "parakeet-ctc", "parakeet-tdt", "parakeet-eou",
+                           "qwen3-asr", "fun-asr-nano", "paraformer-online", "u2 --by-segments"}) {
     running_program steno("'" STENO_PROGRAM "' stream --format jsonl - --demo " + std::string(demo));
     const std::string silence(64000, '\0');
     steno.write(silence + samples("train.wav"));

@@ -56,8 +56,10 @@ NOTES = """
 - **8-bit weights**: the same sentences with f32 weights.
 - **Segments, live**: `steno stream --by-segments` with the energy VAD, as models stream that do not by themselves; the
   first partial result of a turn against the beginning of its speech.
-- **Streams**: the first partial result of a turn against the end of its first word; settled text is what a partial
-  result declares final. Chunks of U2++ are of 40 ms rows.
+- **Streams**: `steno stream` without an option, which recognises segments where the words of a model's own stream would
+  come late (`--own-stream`: that one); the first partial result of a turn against the beginning of its speech, within
+  600 ms: against the end of its first word; settled text is what a partial result declares final. Chunks of U2++ are
+  of 40 ms rows.
 - **Turns**: the time of a stream's `end_of_turn` against the end of the speech.
 """
 

@@ -12,8 +12,8 @@ import torch
 
 import export_paraformer
 import paraformer
-from train_paraformer import SHARP, SHARPNESS
-from train_paraformer_online import DECODER_BACK, ENCODER_BACK
+from train_paraformer import SHARP
+from train_paraformer_online import DECODER_BACK, ENCODER_BACK, STREAM_SHARPNESS
 
 # What the published model has and Paraformer has not.
 REPLACED = {
@@ -34,7 +34,7 @@ def main():
     state = {k.removeprefix("net."): v.detach().float().contiguous().clone()
              for k, v in torch.load(run / "last.pt").items() if k.startswith("net.")}
     for name in SHARP:
-        state[name] *= SHARPNESS
+        state[name] *= STREAM_SHARPNESS
     model = paraformer.from_checkpoint(state)  # also checks the names and shapes
     torch.save(state, out / "model.pt")
     config = export_paraformer.CONFIG

@@ -31,7 +31,9 @@ from judge import Judge, text_of
 from program import Program, Table, write_wav
 
 WORDS = ("madrid", "sophie", "basement", "vienna", "umbrella")
-MODELS = ("demo", "paraformer", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2", "whisper", "qwen3-asr")
+MODELS = ("demo", "paraformer", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2", "whisper", "qwen3-asr",
+          "fun-asr-nano")
+READERS = ("qwen3-asr", "fun-asr-nano")  # they read a list in their prompt, and search without a beam
 STREAMS = ("parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2", "qwen3-asr")
 LEVELS = (-3, -4.5, -6, -8, -10, -12)
 
@@ -200,7 +202,7 @@ def main():
         for model in args.models:
             program = Program(binary, str(Path(args.folder, f"{model}.gguf")))
             judge = HotwordJudge(grammar, program, None, args.seed, args.count, table)
-            beam = model != "qwen3-asr"
+            beam = model not in READERS
             try:
                 if "hotwords" in args.only:
                     judge.found(f"{model}: hotwords", program, beam, args.score)

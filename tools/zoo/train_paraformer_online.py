@@ -31,6 +31,8 @@ from train_paraformer import LEARNT_SHARPNESS, SHARP, SHARPNESS, Batches, Units,
 SIZES, ENCODER_BACK, DECODER_BACK = (0, 10, 5), 4, 1
 SIZE, AFTER = SIZES[1], SIZES[2]
 ROWS = SIZE + AFTER  # of a window; it begins AFTER rows before its piece
+# A stream never begins anew: what one share lacks of 1, by the noise of 8 bits, every later token has of the word before.
+STREAM_SHARPNESS = 100 * SHARPNESS
 
 
 class WordUnits:
@@ -52,9 +54,9 @@ class WordUnits:
 
 class Turns(Batches):
     """Half of the batches are of several utterances with pauses between them, and half are heard in the middle of a stream
-    of up to an hour, whose positions go on."""
+    of up to an hour, whose positions go on. Before three examples of ten nobody speaks for up to three seconds."""
 
-    long_share, longest, pause = 0.5, 2600, 300  # frames
+    long_share, longest, pause, lead_share = 0.5, 2600, 300, 0.3  # frames
     latest = 60000  # rows
 
     def collate(self, examples):
@@ -62,8 +64,9 @@ class Turns(Batches):
         return {**super().collate(examples), "first": first}
 
     def join(self, items):
-        both, levels, frames = data.Example(None, [], [], []), [], 0
-        mels = []
+        both, levels = data.Example(None, [], [], []), []
+        frames = self.rng.randint(0, self.pause) if self.augmenter and self.rng.random() < self.lead_share else 0
+        mels = [self.nothing(frames)]
         for item in items:
             one, level = super().join([item])
             time, gap = 10 * frames, self.rng.randint(0, self.pause) if item is not items[-1] else 0
@@ -71,11 +74,14 @@ class Turns(Batches):
             both.starts += [time + start for start in one.starts]
             both.turns += [(n, time + start, time + end) for n, start, end in one.turns]
             both.gaps |= one.gaps
-            mels += [one.mel, np.full((gap, one.mel.shape[1]), self.corpus.front_end.floor, np.float32)]
+            mels += [one.mel, self.nothing(gap)]
             levels.append(level)
             frames += len(one.mel) + gap
         both.mel = np.concatenate(mels)
         return both, math.sqrt(sum(level ** 2 for level in levels) / len(levels))
+
+    def nothing(self, frames):
+        return np.full((frames, self.corpus.rows.shape[1]), self.corpus.front_end.floor, np.float32)
 
 
 class Trained(torch.nn.Module):
@@ -167,7 +173,7 @@ def losses(model, batch):
     learnt = logits * LEARNT_SHARPNESS
     none = one_of_three(learnt + 2.0 * nobody[:, None], batch["fires"] + AFTER, has, lengths)
     fire = (none * (1 + 2.0 * nobody) * batch["known"]).sum() / total
-    shares = (logits.detach() * SHARPNESS).sigmoid() * valid
+    shares = (logits.detach() * STREAM_SHARPNESS).sigmoid() * valid
     number = shares.sum(1)
     right = (number + net.tail).floor() == counts
     scale = torch.where(right | (counts == 0), torch.ones(len(number)), counts / number.clamp(min=1e-3))
@@ -188,7 +194,7 @@ def evaluate(model, batches, most=120):
     net = paraformer.Paraformer(len(batches.units.tokens))
     net.load_state_dict(model.net.state_dict())
     for name in SHARP:
-        net.get_parameter(name.removeprefix("net.")).mul_(SHARPNESS)
+        net.get_parameter(name.removeprefix("net.")).mul_(STREAM_SHARPNESS)
     net.eval()
     wrong = total = 0
     for item in batches.corpus.items[:most]:
