@@ -1,6 +1,7 @@
 // Live: results while the audio comes in.
 //
 //   arecord -t raw -f S16_LE -r 16000 | example-live MODEL.gguf
+// SPDX-License-Identifier: Apache-2.0
 #include "wav.hpp"
 
 #include <steno/pipelines/transcriber.hpp>

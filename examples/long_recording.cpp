@@ -1,6 +1,7 @@
 // A recording of any length: cut at pauses that a detector finds, each segment as soon as it is complete.
 //
 //   example-long_recording MODEL.gguf energy|VAD.gguf < 16 kHz, mono, 16 bits
+// SPDX-License-Identifier: Apache-2.0
 #include "wav.hpp"
 
 #include <steno/pipelines/transcriber.hpp>

@@ -1,4 +1,5 @@
 // A model of your own: a layer, a stack of it and steno's layers, weights from a GGUF file, and its stream.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/layer_norm.hpp>

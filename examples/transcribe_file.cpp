@@ -1,6 +1,7 @@
 // Any model, chosen by its file: the text of a recording.
 //
 //   example-transcribe_file MODEL.gguf RECORDING.wav             (16 kHz, mono, 16 bits)
+// SPDX-License-Identifier: Apache-2.0
 #include "wav.hpp"
 
 // README begins

@@ -1,6 +1,7 @@
 // One family as a type: a model, a recording, its text and the times of its words.
 //
 //   example-transcribe_recording MODEL.gguf RECORDING.wav        (16 kHz, mono, 16 bits)
+// SPDX-License-Identifier: Apache-2.0
 #include "wav.hpp"
 
 #include <steno/core/thread_pool.hpp>

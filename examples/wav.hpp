@@ -1,5 +1,6 @@
 // The samples of a plain WAV file: 44 bytes of header, then 16-bit integers. Real programs use libsndfile and soxr, as
 // examples/transcriber does.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #if defined(_WIN32)
 #include <fcntl.h>

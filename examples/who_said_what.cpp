@@ -1,6 +1,7 @@
 // Who said what: a recording as it comes in, in constant memory; a line for each turn.
 //
 //   example-who_said_what MODEL.gguf SORTFORMER.gguf < 16 kHz, mono, 16 bits
+// SPDX-License-Identifier: Apache-2.0
 #include "wav.hpp"
 
 #include <steno/pipelines/speaker_labels.hpp>

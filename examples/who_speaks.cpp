@@ -1,6 +1,7 @@
 // Who speaks when.
 //
 //   example-who_speaks SORTFORMER.gguf RECORDING.wav             (16 kHz, mono, 16 bits)
+// SPDX-License-Identifier: Apache-2.0
 #include "wav.hpp"
 
 // library begins

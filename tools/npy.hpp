@@ -1,4 +1,5 @@
 // tools/npy.hpp - reads and writes NumPy .npy files (version 1, little endian, C order): f4, f8, i4, i8, u1, i1.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // 30 s of 16 kHz audio through the filterbank and FunASR's whole front end, per FFT policy and for its three parts.
 // Operations of the transforms are the textbook's 2.5 n log2 n.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/frontends/wav_frontend.hpp>
 
 #include <benchmark/benchmark.h>

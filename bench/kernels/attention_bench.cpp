@@ -1,5 +1,6 @@
 // Attention of a SAN-M layer (4 heads of 128 out of one fused [T, 1536] matrix), of Whisper base (8 heads of 64, 1500
 // positions) and one query against many keys. 4 Tq Tk H d operations; the exponentials are not counted.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/attention.hpp>
 
 #include "shapes.hpp"

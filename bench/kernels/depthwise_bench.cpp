@@ -1,4 +1,5 @@
 // Depthwise convolution of [T, 512] with 11 taps (SAN-M) and 9 of [T, 1024] (FastConformer); two operations per tap.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/depthwise.hpp>
 
 #include "shapes.hpp"

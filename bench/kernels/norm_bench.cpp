@@ -1,4 +1,5 @@
 // Layer norm and RMS norm of [T, 512]; operations: the eight (four) per value of the textbook form.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/norm.hpp>
 
 #include "shapes.hpp"

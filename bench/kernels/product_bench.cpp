@@ -1,5 +1,6 @@
 // Products of the shapes that the model families use, M x K x N, with the activations prepared inside, and Eigen's f32
 // product beside them. For one to a few rows the weights come from memory (of_read); the others stay in the caches.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/weights/storage.hpp>

@@ -1,5 +1,6 @@
 // bench/kernels/shapes.hpp - what the kernel benchmarks share: random rows and the SAN-M sizes, 512 columns and 6, 11
 // and 30 seconds of audio.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

@@ -1,5 +1,6 @@
 // Softmax of [T, 512] and log softmax over SenseVoice's vocabulary [T, 25055]; operations: three per value and one per
 // exponential (which is about 15 instructions), so the rate is low by design: look at bytes.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
 

@@ -1,5 +1,6 @@
 // One FastConformer layer at the size of the 0.6b models (1024 wide, 8 heads, 4096 inner, 9 taps, distances in the
 // scores), 250 rows = 20 s of audio: the row "FastConformer" of docs/measurements/kernels.md.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/load.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/weights/random.hpp>

@@ -1,5 +1,6 @@
 // One SAN-M layer at the published sizes (512 wide, 4 heads, 2048 inner, 11 taps): the row "SAN-M" of
 // docs/measurements/kernels.md.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/load.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/weights/random.hpp>

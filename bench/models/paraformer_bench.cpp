@@ -1,4 +1,5 @@
 // Paraformer-large at full size with random weights, 30 s of audio: encoder, and decoder with four tokens a second.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/paraformer.hpp>
 #include <steno/weights/random.hpp>

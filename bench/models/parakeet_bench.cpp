@@ -1,5 +1,6 @@
 // Parakeet at full size with random weights, one thread. The figures to look at: encoder of 20 s of audio (0.6b: 24
 // layers of 1024), TDT's search over its rows as a fraction of that, and one step of the streaming EOU model.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/load.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/streaming/parakeet_stream.hpp>

@@ -1,6 +1,7 @@
 // Qwen3-ASR 0.6B at full size with random weights, one thread: the audio tower on 10 s, a prompt of 146 rows, and one
 // token after it, in the formats that people use. The figures to look at are milliseconds
 // (docs/measurements/models.md); a token is as fast as its weights are read.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/load.hpp>
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/weights/random.hpp>

@@ -1,4 +1,5 @@
 // SenseVoiceSmall at full size with random weights, 30 s of audio: front end, encoder, head, everything.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/weights/random.hpp>

@@ -1,5 +1,6 @@
 // One chunk of a causal U2 conformer: 16 frames with 64 cached, 12 layers, one thread; 256 wide (48 M parameters with
 // its decoders) and 512 wide. The figure to look at is ms per chunk, which is 640 ms of audio.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/load.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/weights/random.hpp>

@@ -1,5 +1,6 @@
 // Whisper at the published sizes with random weights, one thread: 30 s through the encoder (with the decoder's keys and
 // values of it), a token, a batch of five beams, a prompt of 256; log-mel of 30 s.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/weights/random.hpp>

@@ -7,6 +7,7 @@
 // median of steno in microseconds, of ggml, ggml's minimum through steno's, of the medians, rate of steno (GB/s of
 // stored weights, or GOP/s) and what it is of the reading rate, or of the int8 or multiply-add peak, of the same
 // rounds.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/weights/storage.hpp>

@@ -1,6 +1,7 @@
 // One recording with one model, once for each instruction set that there is: the least of many times, in milliseconds.
 //
 //   levels MODEL.gguf RECORDING.wav ROUNDS          (16 kHz, mono, 16 bits)
+// SPDX-License-Identifier: Apache-2.0
 #include "wav.hpp"
 
 #include <steno/kernels/cpu.hpp>

@@ -10,6 +10,7 @@
 // where the benchmark has one thread.
 // With STENO_BENCH_TURNS=N in the environment a benchmark does N turns and nothing else, for counters of instructions
 // (bench/compare).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <benchmark/benchmark.h>
 

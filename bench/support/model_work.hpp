@@ -1,5 +1,6 @@
 // bench/support/model_work.hpp - the work of layers and models: products in the weights' format, the rest (attention)
 // in floats.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 

@@ -2,6 +2,7 @@
 // dot products (a multiply-add is two operations) and memory reads per second; 0 where it has no such instruction. The
 // clock moves with load and heat, so a fraction of the peak is a ratio of two things measured one right after the
 // other: measure.hpp does that.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/cpu.hpp>
 #include <steno/weights/storage.hpp>

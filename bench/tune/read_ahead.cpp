@@ -7,6 +7,7 @@
 // Prints the rate of each in GB/s (best and median of the repeats) and how much of the reading rate of memory the
 // median is, and the table's row: the settings that are best for all formats together (by the product of their
 // medians).
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/product.hpp>
 
 #include <algorithm>

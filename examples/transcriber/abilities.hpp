@@ -1,5 +1,6 @@
 // What each model supports of the options that not every model does: one table, which the programs check and steno info
 // shows.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/transcriber.hpp>
 

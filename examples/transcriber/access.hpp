@@ -3,6 +3,7 @@
 // Every web page may open a WebSocket to a server on its reader's machine; the browser sends the page's origin with it.
 // A page may also give its own name the address 127.0.0.1 after it was loaded (DNS rebinding): then the request's Host
 // is that name. Tested in tests/transcriber/access_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,5 @@
 // steno align: when each word of a known text is spoken.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/forced_aligner.hpp>

@@ -1,4 +1,5 @@
 // What an HTTP request is refused with, in the form of OpenAI's API.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <exception>
 #include <string>

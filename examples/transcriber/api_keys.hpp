@@ -1,6 +1,7 @@
 // Keys that clients must have: "Authorization: Bearer KEY".
 //
 // Tested in tests/transcriber/api_keys_test.cpp and tests/programs/steno_service_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Audio as a model wants it: one channel of float at the model's rate, pulled in blocks in constant memory; or several
 // channels, each by itself.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <span>

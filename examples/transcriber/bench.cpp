@@ -1,4 +1,5 @@
 // steno bench: load time, time of each run, real-time factor, most memory in use; with --profile the time of stages.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 
 #include <sys/resource.h>

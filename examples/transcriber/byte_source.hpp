@@ -1,4 +1,5 @@
 // Bytes in their order, from wherever they come: a stream, or what a program writes.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <cstdint>

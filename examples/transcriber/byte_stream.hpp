@@ -1,4 +1,5 @@
 // Bytes of a pipe, a terminal or a file, until they end or an interruption ends them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
 //
 // A segment goes out as soon as no other channel can have an earlier one. Tested in
 // tests/transcriber/channel_merge_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

@@ -1,6 +1,7 @@
 // The channels of a recording, as they are listened to: mixed, one of them, or each by itself; and which part of it.
 //
 // Tested in tests/transcriber/channels_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <optional>

@@ -4,6 +4,7 @@
 // has at most 4 GiB of address space, no descriptor but its three, and is killed when what started it ends, however
 // that is. Nothing here waits for both ends of a pipe: one poll() sees all of them, and an interruption.
 // Tested in tests/transcriber/child_process_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/types.h>
 

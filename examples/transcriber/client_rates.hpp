@@ -1,6 +1,7 @@
 // How many requests and sessions a client may begin in a minute.
 //
 // Tested in tests/transcriber/client_rates_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -3,6 +3,7 @@
 // Asio's usual sockets hold any executor behind a pointer and copy it in functions that promise not to throw, and its
 // strands take memory in a destructor: where memory is short, both end the program. An io_context that one thread runs
 // needs neither.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/basic_stream_socket.hpp>

@@ -1,4 +1,5 @@
 // What shells and man(1) read, made from the options of the verbs.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "help.hpp"

@@ -1,6 +1,7 @@
 // One client of the server, from its request to the end of its connection.
 //
 // Tested through tests/transcriber/server_test.cpp and server_faults_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 

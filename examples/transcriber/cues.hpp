@@ -5,6 +5,7 @@
 // spoken: a segment that fits is one cue, and one that does not is cut into cues of two lines, each of which has the
 // part of the segment's time that it has of its columns. A cue begins with its first word and stays half a second
 // longer than its last one, if nothing follows.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

@@ -1,4 +1,5 @@
 // The options of models that write token by token, and of how their results are written: openai-whisper's names.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/decoding_options.hpp>
 

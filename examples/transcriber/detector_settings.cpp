@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "detector_settings.hpp"
 
 #include <CLI/CLI.hpp>

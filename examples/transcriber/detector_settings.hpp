@@ -1,6 +1,7 @@
 // Settings of what finds speech, for all verbs that take a detector: --threshold of vad is --vad-threshold elsewhere.
 //
 // Tested in tests/transcriber/detector_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/any_vad.hpp>
 

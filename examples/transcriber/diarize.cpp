@@ -1,5 +1,6 @@
 // steno diarize: who speaks when. A model for streams reads a recording of any length in pieces; what it found is
 // written as soon as it is settled, but for JSON, which is one object.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/diarizer.hpp>
 #include <steno/segmentation/speaker_turns.hpp>

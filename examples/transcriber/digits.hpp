@@ -1,4 +1,5 @@
 // Numbers with leading zeros.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "done_list.hpp"
 
 #include <steno/error.hpp>

@@ -7,6 +7,7 @@
 // again while its first process still lives. All lists are read; a line of done counts when the recording is as long
 // and as old as it was, the model has the same name, the options that may change results are the same, and the files
 // are there. Tested in tests/programs/steno_resume_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <string>

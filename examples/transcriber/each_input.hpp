@@ -1,5 +1,6 @@
 // Going through a list of recordings: one that fails is reported, and the others go on; a place that cannot be written
 // ends it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

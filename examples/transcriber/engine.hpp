@@ -1,4 +1,5 @@
 // What transcribe and bench work with: a model with its threads, and a detector, punctuation and an aligner beside it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/forced_aligner.hpp>

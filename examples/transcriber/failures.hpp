@@ -1,4 +1,5 @@
 // What is said when something could not be done: the file, what happened, and what to do about it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <exception>
 #include <string>

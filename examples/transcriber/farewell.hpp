@@ -2,6 +2,7 @@
 //
 // A socket that is closed while something of the client's is unread throws the answer away; so what the client still
 // says is read for two seconds. Tested in tests/transcriber/server_faults_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
 

@@ -4,6 +4,7 @@
 // It never gets a file's name: what it reads is its standard input, a file that was opened here or the bytes of a
 // stream. What it may open and of which formats is given to it (docs/security.md). Tested in
 // tests/programs/steno_media_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

@@ -1,6 +1,7 @@
 // What ffmpeg says: which of it are errors, and how long the recording says it is.
 //
 // Tested in tests/transcriber/child_process_test.cpp; any bytes in tests/fuzz/recording_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

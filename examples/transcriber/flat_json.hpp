@@ -4,6 +4,7 @@
 //   {"session": {"include": ["a"], "audio": {}}}   session {}, session.include [], session.include[] "a",
 //                                                  session.audio {}
 // Tested in tests/transcriber/flat_json_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <optional>

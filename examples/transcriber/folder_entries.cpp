@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "folder_entries.hpp"
 
 #include <steno/error.hpp>

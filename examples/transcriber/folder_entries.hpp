@@ -2,6 +2,7 @@
 //
 // Not std::filesystem::directory_iterator: libstdc++ 12 ends the process when it finds no memory for a name. Tested in
 // tests/transcriber/inputs_test.cpp and by damage-short.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <vector>

@@ -2,6 +2,7 @@
 //
 // writers.hpp decides when they are asked. A format is a class in a file of its kind: text_writer, subtitle_writer,
 // table_writer, json_result, nist_writer, openai_writer.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

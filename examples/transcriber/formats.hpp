@@ -1,4 +1,5 @@
 // The names of output formats, and whose habits they follow.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
 #include <optional>

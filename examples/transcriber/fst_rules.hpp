@@ -1,5 +1,6 @@
 // Rewriting of text by a weighted finite-state transducer, through OpenFst. C++17 alone, and no header of steno's: the
 // OpenFst of Debian 12 does not compile as C++20.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <mutex>

@@ -1,4 +1,5 @@
 // The words of --help, and how they are put on a screen.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <set>
 #include <string>

@@ -5,6 +5,7 @@
 // A body goes to a file without a name as it comes, so a connection takes some 150 KiB however long it is. Everything
 // else is answered with an error in the form of OpenAI's API (api_error.hpp). Tested in
 // tests/programs/steno_service_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <boost/beast/core/flat_buffer.hpp>
 

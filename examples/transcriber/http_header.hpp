@@ -1,6 +1,7 @@
 // What the header of a request says about who asks: its origin and host, its key, the protocols that it offers.
 //
 // Tested in tests/programs/steno_service_test.cpp and steno_realtime_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>

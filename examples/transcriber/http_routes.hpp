@@ -1,6 +1,7 @@
 // Which path of the server is which endpoint: OpenAI's names, and those of health checks and of Prometheus.
 //
 // Tested in tests/programs/steno_service_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

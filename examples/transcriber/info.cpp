@@ -1,4 +1,5 @@
 // steno info: what a model is.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>

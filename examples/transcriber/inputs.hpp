@@ -1,4 +1,5 @@
 // Which audio to transcribe: files, directories and a manifest become one list, of which a shard may be taken.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/hotword.hpp>
 

@@ -1,5 +1,6 @@
 // Inverse text normalisation by rules: numbers, dates, amounts and the like as people write them, for models that write
 // words.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/streaming/session.hpp>

@@ -3,6 +3,7 @@
 //
 //   date { year: "2022" month: "01" } char { value: "x" }                                  WeText
 //   tokens { name: "costs" } tokens { money { integer_part: "23" currency: "$" } }         NeMo
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
 #include <optional>

@@ -2,6 +2,7 @@
 // the program where memory is short, and a tree of a long recording takes ten times what it says.
 //
 // Tested in tests/transcriber/json_builder_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
 #include <string>

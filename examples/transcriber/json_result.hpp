@@ -1,4 +1,5 @@
 // A result as JSON: one object for a file, or one line for each segment.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "language_model_file.hpp"
 
 #include "model_files.hpp"

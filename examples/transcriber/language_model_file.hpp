@@ -1,4 +1,5 @@
 // The language model of the command line.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/language_model.hpp>
 

@@ -3,6 +3,7 @@
 // Lines go into a bounded queue and one thread writes them, prefixed with "steno: ". A line that finds the queue full
 // is dropped and counted, and the count is written as soon as there is room. Tested in
 // tests/transcriber/line_log_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
 #include <cstddef>

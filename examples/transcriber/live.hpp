@@ -1,4 +1,5 @@
 // Live recognition for stream and serve: a session with scratch memory of its own.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/any_session.hpp>
 

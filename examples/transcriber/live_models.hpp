@@ -1,4 +1,5 @@
 // What stands beside the model of stream and serve: a detector whose segments are recognised, a model of final results.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/any_session.hpp>
 

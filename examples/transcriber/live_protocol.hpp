@@ -1,6 +1,7 @@
 // What a protocol over WebSocket makes of a client's messages; the connection moves them (connection.cpp).
 //
 // wenet_session.hpp and realtime_session.hpp are the two that there are. All calls come from the connection's thread.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <deque>

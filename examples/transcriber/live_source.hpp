@@ -2,6 +2,7 @@
 // works.
 //
 // Tested in tests/transcriber/live_source_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <condition_variable>
 #include <functional>

@@ -1,4 +1,5 @@
 // Models from any file: a packaged GGUF, or a checkpoint that steno-convert reads.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/pipelines/any_vad.hpp>

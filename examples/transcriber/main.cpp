@@ -2,6 +2,7 @@
 //
 // options.cpp reads the command line, each verb has a file of its name, audio.cpp brings sound,
 // engine.cpp runs the model, writers.cpp writes results.
+// SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

@@ -9,6 +9,7 @@
 //   utt1 a.wav                                                     wav.scp
 // Originals: nemo/collections/common/parts/preprocessing/manifest.py, funasr/auto/auto_model.py
 // (prepare_data_iterator), Kaldi's "rxfilenames" (util/kaldi-io.h). Tested in tests/transcriber/manifest_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 // What a recording is, by how it begins or by its name: for messages, and to know what to open with what.
 //
 // Tested in tests/programs/steno_media_test.cpp; any bytes in tests/fuzz/recording_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,7 @@
 // What the server has done, in Prometheus' text format (0.0.4).
 //
 // Tested in tests/transcriber/metrics_test.cpp and tests/programs/steno_service_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
 #include <cstddef>

@@ -2,6 +2,7 @@
 //
 // Why this library and none above it: see docs/program.md. A build without it (STENO_MICROPHONE=OFF) has
 // no_microphone.cpp instead. Tested in tests/programs/steno_microphone_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <string>

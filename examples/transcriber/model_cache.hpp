@@ -4,6 +4,7 @@
 // everything that it is made of: the bytes and names of the checkpoint's files, the tokenizer, and the program. So a
 // checkpoint that changes, or a new program, has another copy. What the converter noted lies beside it. Tested in
 // tests/programs/steno_model_files_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <optional>

@@ -1,6 +1,7 @@
 // How the program opens model files: mapped or copied, looked through or not, the same for all of a run.
 //
 // Tested in tests/programs/steno_model_files_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 

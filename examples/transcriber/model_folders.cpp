@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model_folders.hpp"
 
 #include <steno/error.hpp>

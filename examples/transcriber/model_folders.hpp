@@ -4,6 +4,7 @@
 // directory (XDG_DATA_HOME, else ~/.local/share), then where others keep what they fetched: Hugging Face's cache
 // (HF_HUB_CACHE, HF_HOME), ModelScope's (MODELSCOPE_CACHE) and openai-whisper's (XDG_CACHE_HOME). Nothing is fetched.
 // Tested in tests/programs/steno_models_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

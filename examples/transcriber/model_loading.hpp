@@ -1,4 +1,5 @@
 // A model that a session waits for: loaded by the server's loader, after which the session is woken.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <exception>
 #include <functional>

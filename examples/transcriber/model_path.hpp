@@ -1,4 +1,5 @@
 // Which model to use when no file is named.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
 #include <string>

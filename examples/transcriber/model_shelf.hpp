@@ -2,6 +2,7 @@
 // then shared by everybody.
 //
 // Tested in tests/transcriber/model_shelf_test.cpp and tests/programs/steno_models_served_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/any_vad.hpp>

@@ -1,4 +1,5 @@
 // steno models: what is on this machine, and where the rest is published.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
 

@@ -2,6 +2,7 @@
 //
 // An MP3 file does not say how long it is. Its frames do: each header gives its frame's length, and encoders put a
 // first frame in front that counts the others ("Xing", "Info"). Tested in tests/transcriber/audio_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -6,6 +6,7 @@
 // parts without a name, parts of parts, contents in base64 or quoted-printable, and more or longer parts than the
 // limits say. The name of an uploaded file is not kept. Tested in tests/transcriber/multipart_test.cpp and
 // tests/fuzz/multipart_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

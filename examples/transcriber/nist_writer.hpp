@@ -6,6 +6,7 @@
 // The channel is 1 unless the segment is of another one. Fields are parted by spaces, so spaces in names become '_'.
 // Formats of the Rich Transcription evaluation plans and of SCTK (sclite). Tested in
 // tests/transcriber/nist_writer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 

@@ -1,4 +1,5 @@
 // Of a build without ALSA's library.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 
 #include "microphone.hpp"

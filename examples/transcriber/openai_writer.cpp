@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "openai_writer.hpp"
 
 #include <steno/tokenizers/unicode_classes.hpp>

@@ -7,6 +7,7 @@
 //   json  {"text", "segments": [...], "language"} with the names and the order of the original, Python's spaces
 // Follows `ResultWriter` and its kinds (whisper/utils.py). Tested in tests/transcriber/openai_writer_test.cpp on the
 // original's files.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

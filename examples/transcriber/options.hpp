@@ -1,4 +1,5 @@
 // What the user asked for: the command line as values.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
 #include <optional>

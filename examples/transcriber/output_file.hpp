@@ -6,6 +6,7 @@
 // that is killed leaves what it had recognised in FILE.part-PID. Devices, pipes and sockets are written directly, and
 // so is a file in a directory that takes no new one, from the first text on. Tested in
 // tests/transcriber/output_place_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdio>
 #include <memory>

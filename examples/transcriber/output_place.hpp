@@ -1,4 +1,5 @@
 // Where results go: standard output, one file for all inputs, or one file for each in a directory.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/types.h>
 

@@ -1,4 +1,5 @@
 // Where results go: standard output, one file, or one file for each input; of several formats, one of each.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <optional>

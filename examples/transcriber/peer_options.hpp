@@ -3,6 +3,7 @@
 // A line that was written for whisper.cpp, openai-whisper, whisper-ctranslate2 or FunASR works as it is, or an error
 // says what to write instead. `steno help peers` prints the table. Where a name is steno's, too, it means what it means
 // here. Tested in tests/programs/steno_peers_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
 #include <string>

@@ -2,6 +2,7 @@
 //
 // A peer is an IPv4 address, or the first 64 bits of an IPv6 address, because who has one such address has them all.
 // Tested in tests/transcriber/places_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
 #include <map>

@@ -1,4 +1,5 @@
 // What the program says on stderr: messages, a progress bar when somebody watches, and one line at the end.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,5 @@
 // PCM from a stream: raw samples, or those of a WAV file, which come as they are spoken.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <memory>

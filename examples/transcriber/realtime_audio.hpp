@@ -1,6 +1,7 @@
 // Audio of /v1/realtime: from base64 and its coding to samples at the model's rate.
 //
 // Tested in tests/transcriber/realtime_audio_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <optional>

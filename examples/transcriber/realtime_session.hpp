@@ -12,6 +12,7 @@
 //                                                     conversation.item.input_audio_transcription.completed
 //                                                     {transcript}
 // docs/server.md says it all. Tested in tests/programs/steno_realtime_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <string>

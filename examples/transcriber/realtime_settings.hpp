@@ -3,6 +3,7 @@
 //
 // Every field is honoured, or the event is refused by the field's path (docs/server.md has the table). Tested in
 // tests/programs/steno_realtime_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <exception>

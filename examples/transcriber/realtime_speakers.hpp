@@ -2,6 +2,7 @@
 // by speakers as soon as they are settled. Names hold for the whole session.
 //
 // Tested through tests/programs/steno_realtime_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

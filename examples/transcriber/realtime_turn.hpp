@@ -1,6 +1,7 @@
 // A turn of a realtime session: its audio goes to the model as it comes, and its text grows.
 //
 // Tested through tests/programs/steno_realtime_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <optional>

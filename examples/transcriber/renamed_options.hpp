@@ -1,4 +1,5 @@
 // Options that have another name now; the one that they had works for this version, with a note.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

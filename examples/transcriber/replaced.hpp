@@ -1,4 +1,5 @@
 // Text with one piece of it written otherwise.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
 // One channel from one sample rate to another, block by block, with soxr's HQ recipe.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <functional>

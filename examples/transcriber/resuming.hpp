@@ -1,4 +1,5 @@
 // --resume and --list-left: what of a list is done.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
 

@@ -1,4 +1,5 @@
 // Results without what could steer a terminal or break a line: every text of them goes through result_text().
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

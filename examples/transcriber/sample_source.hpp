@@ -1,4 +1,5 @@
 // Where samples come from: a sound file, a stream or a program that decodes one.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <span>

@@ -6,6 +6,7 @@
 // write to that terminal too (`| tee`), at moments that nobody here knows: results then go out in whole lines, and the
 // bar goes for good before the first one. Tested in tests/transcriber/screen_test.cpp and
 // tests/programs/steno_terminal_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
 #include <cstdio>

@@ -1,4 +1,5 @@
 // steno serve: a model over HTTP and WebSocket, until it is interrupted.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 
 #include <fcntl.h>

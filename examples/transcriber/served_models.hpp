@@ -1,5 +1,6 @@
 // The models of steno serve, from what was asked for on the command line: the first is loaded at once, the others when
 // a request names them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 

@@ -17,6 +17,7 @@
 // Recordings that come over HTTP are recognised by threads of their own (work_queue.hpp), as many again.
 // Tested in tests/transcriber/server_test.cpp and server_faults_test.cpp, and as a program in
 // tests/programs/steno_serve_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/any_session.hpp>
 

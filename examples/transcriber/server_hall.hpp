@@ -1,6 +1,7 @@
 // What the server's connections share, and the list of those that are there.
 //
 // Tested through tests/transcriber/server_test.cpp and server_faults_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <exception>
 #include <functional>

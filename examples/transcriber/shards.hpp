@@ -3,6 +3,7 @@
 // The longest recording goes first, each to the shard that has the least so far (the greedy rule of Graham, 1969: no
 // shard has more than 4/3 of what the best sharing would give the fullest). Where nothing is known of lengths, shard i
 // of n takes every n-th recording. Tested in tests/transcriber/shards_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -1,4 +1,5 @@
 // Interruption is the end of the input: what was recognised is finished and written.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <csignal>
 #include <functional>

@@ -1,4 +1,5 @@
 // Any file that libsndfile opens (wav, flac, mp3, ogg vorbis, opus, aiff, ...).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

@@ -3,6 +3,7 @@
 // The samples of a WAV file come as they are spoken. What only ffmpeg reads (MP4, WebM, AAC, ...) goes through it as it
 // comes. Other containers (MP3, FLAC, OGG, AIFF, WAV with compressed samples) are kept in a temporary file without a
 // name and decoded when they have ended.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <string>

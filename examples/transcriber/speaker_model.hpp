@@ -1,4 +1,5 @@
 // The model that tells who said it, beside transcribe and stream.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/diarizer.hpp>
 #include <steno/pipelines/speaker_attribution.hpp>

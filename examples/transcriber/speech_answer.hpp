@@ -2,6 +2,7 @@
 // it.
 //
 // Tested in tests/programs/steno_service_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "speech_form.hpp"
 
 #include <steno/error.hpp>

@@ -3,6 +3,7 @@
 //
 // Every field is honoured, or the request is refused by the field's name (docs/server.md has the table). Tested in
 // tests/programs/steno_service_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/transcriber.hpp>
 

@@ -4,6 +4,7 @@
 // gets what it would get alone.
 //
 // Tested in tests/programs/steno_service_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/transcriber.hpp>
 

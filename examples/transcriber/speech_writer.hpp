@@ -5,6 +5,7 @@
 //   json   one object per file and line: model, audio, duration, speech (seconds of it), segments
 //   jsonl  one segment per line, with the name of its audio file
 //   rttm   NIST's SPEAKER lines, with the speaker "speech" where none is known; blanks in a name become underscores
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/streaming/voice_activity_detector.hpp>
 

@@ -5,6 +5,7 @@
 // Stages that run on other threads are not seen: one clip at a time.
 //
 // Tested in tests/transcriber/stage_clock_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/trace.hpp>
 

@@ -1,4 +1,5 @@
 // steno stream: a file or standard input to a model, results while it listens.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>

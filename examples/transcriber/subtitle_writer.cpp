@@ -1,4 +1,5 @@
 // Subtitles: cues as in cues.hpp, written as SubRip, WebVTT, Advanced SubStation Alpha or lyrics.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <utility>

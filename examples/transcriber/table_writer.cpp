@@ -1,4 +1,5 @@
 // Segments as rows of a table: tsv as openai-whisper writes it, csv as whisper.cpp does.
+// SPDX-License-Identifier: Apache-2.0
 #include "format_writer.hpp"
 #include "replaced.hpp"
 #include "text_width.hpp"

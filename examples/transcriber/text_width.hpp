@@ -1,4 +1,5 @@
 // How wide UTF-8 text is on a screen, and where its lines may break: what subtitles need.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

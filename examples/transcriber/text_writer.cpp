@@ -3,6 +3,7 @@
 // A line is a recording, a paragraph or a segment; with speakers it ends where the speaker changes, too. A paragraph
 // ends at a pause of 2 s, which words tell where they have times, or with the segment that makes it longer than 600
 // columns.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <span>

@@ -1,4 +1,5 @@
 // From times of the part that was listened to, to those of its recording.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

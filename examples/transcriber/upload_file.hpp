@@ -1,4 +1,5 @@
 // A file without a name that holds what a client uploads: gone when it is closed, however that comes about.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <string_view>

@@ -1,5 +1,6 @@
 // steno vad: where somebody speaks. Recordings are read in pieces, so their length does not matter, and each segment is
 // written as soon as its end is known.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "verb_options.hpp"
 
 #include <steno/config.hpp>

@@ -1,4 +1,5 @@
 // The options of each verb, as the command line has them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
 #include <string>

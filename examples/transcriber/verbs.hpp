@@ -1,4 +1,5 @@
 // The verbs. Each returns the program's exit code; steno::error and stop pass through.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/transcriber.hpp>

@@ -1,6 +1,7 @@
 // WAV from a stream: its samples come as they are written.
 //
 // Tested in tests/transcriber/audio_test.cpp; any bytes in tests/fuzz/recording_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,7 @@
 // The messages of WeNet's runtime (runtime/core/websocket) as values: what clients send, and what they are sent.
 //
 // Described in docs/server.md; tested in tests/transcriber/wenet_protocol_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/streaming/session.hpp>
 

@@ -1,6 +1,7 @@
 // WeNet's protocol: one stream of audio, from its start signal to speech_end (wenet_protocol.hpp has the messages).
 //
 // Tested in tests/transcriber/server_test.cpp, server_faults_test.cpp and tests/programs/steno_several_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 

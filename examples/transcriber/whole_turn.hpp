@@ -2,6 +2,7 @@
 //
 // Models that do not stream recognise segments (pipelines/segment_session.hpp); with this one a whole turn is one, with
 // the same partial results on the way, and longer ones are cut at quiet places.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/any_vad.hpp>
 

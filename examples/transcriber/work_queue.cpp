@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "work_queue.hpp"
 
 #include <algorithm>

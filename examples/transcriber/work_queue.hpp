@@ -2,6 +2,7 @@
 // order in which it came.
 //
 // Tested in tests/transcriber/work_queue_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
 #include <condition_variable>

@@ -16,6 +16,7 @@
 // formats of NIST say which.
 // Numbers have at most three decimals. Words without times are written without times. In openai's style text, json,
 // srt, vtt and tsv are written by openai_writer.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

@@ -1,4 +1,5 @@
 // Words with times of a text that was rewritten: "seven minutes" became "7 min", and somebody wants cues of it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 

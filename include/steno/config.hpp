@@ -4,6 +4,7 @@
 // universal-ctags 5.9 cannot read the short form. The name encodes the version, the instruction set that the compiler's
 // own flags guarantee, the FFT policy and where the kernels are, so two units built with different flags never share a
 // symbol (tests/odr). A header may test only macros for which the name differs (tests/compile/concepts_test.cpp).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What is missing, in one line: a header that is not there ends the compiler before thousands of errors follow.

@@ -5,6 +5,7 @@
 //   FILE: WHAT: expected EXPECTED, found FOUND (HINT)
 // with the parts that are known. It is one line, whatever names a file holds: see printable(). Tested in
 // tests/core/error_test.cpp and tests/weights/binder_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -21,6 +21,7 @@
  *
  * Structs that the library fills in begin with their size, which you set, so that later versions may add fields.
  * Tested in tests/c. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef STENO_STENO_H
 #define STENO_STENO_H
 

@@ -1,6 +1,7 @@
 // steno/steno.hpp - everything. Programs that need one model include <steno/models/MODEL.hpp> and compile faster.
 //
 // tests/compile/umbrella_test.cpp checks that no header is forgotten.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/aligned.hpp>

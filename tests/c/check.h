@@ -1,4 +1,5 @@
 /* What the programs of this folder have in common: a check that says where it failed, and a recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef STENO_TESTS_C_CHECK_H
 #define STENO_TESTS_C_CHECK_H
 #include <stdio.h>

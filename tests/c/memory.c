@@ -1,4 +1,5 @@
 /* Short memory: whatever is short, the status is STENO_NO_MEMORY, and the handles serve the next call. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <malloc.h>
 #include <steno/steno.h>
 #include <sys/resource.h>

@@ -1,4 +1,5 @@
 /* A thousand times a model is loaded, used and freed: memory comes back. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <steno/steno.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 /* Diarizers, detectors, aligners and punctuators: by themselves, in streams, and beside a model. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <steno/steno.h>
 
 #include "check.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 if(LIBRARY MATCHES "\\.dll$")
   execute_process(COMMAND ${OBJDUMP} -p ${LIBRARY} OUTPUT_VARIABLE exported COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX REPLACE ".*Name Pointer\\] Table\n(.*)" "\\1" exported "${exported}")

@@ -1,4 +1,5 @@
 /* What every demo model recognises in every bundled recording: the same texts on every processor (texts.txt). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <steno/steno.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
 /* One model, several threads: recordings and streams at once, all with the same text. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <steno/steno.h>
 

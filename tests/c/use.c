@@ -1,4 +1,5 @@
 /* Every function of steno.h, what it gives and what it refuses. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <steno/steno.h>
 
 #include "check.h"

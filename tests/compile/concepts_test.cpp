@@ -1,4 +1,5 @@
 // What the types of the library promise, as static_asserts: concepts, sizes, what can be copied, what depends on flags.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/context.hpp>
 #include <steno/core/executor.hpp>
 #include <steno/core/extents.hpp>

@@ -1,4 +1,5 @@
 // Every type of the headers is found by an editor: universal-ctags lists them, so no way of writing hides one from it.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 // Arrows go down (docs/design.md): a header includes only its own wing and lower floors.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,5 @@
 // What no header may contain (docs/design.md), found by reading them as text.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -97,6 +98,8 @@ std::vector<std::string> missing_opening(const source& s) {
   return found;
 }
 
+const char* const written_by_us[] = {".hpp", ".cpp", ".h", ".c", ".inl", ".mjs", ".ts", ".py", ".cmake", ".sh"};
+
 /// Sources beside the headers, by path.
 std::vector<std::pair<std::string, std::string>> other_sources() {
   std::vector<std::pair<std::string, std::string>> all;
@@ -131,6 +134,27 @@ TEST(forbidden, headers_are_free_of_it) {
     all.insert(all.end(), found.begin(), found.end());
   }
   EXPECT_TRUE(all.empty()) << steno::test::joined(all);
+}
+
+// So that tools that collect licences need no guess.
+TEST(forbidden, every_source_says_its_licence) {
+  const std::filesystem::path root = STENO_SOURCE_DIR;
+  std::vector<std::string> silent;
+  std::size_t looked = 0;
+  for (const char* folder : {"include", "tests", "examples", "tools", "bench"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      const std::filesystem::path extension = entry.path().extension();
+      const bool source = entry.path().filename() == "CMakeLists.txt" ||
+                          std::any_of(std::begin(written_by_us), std::end(written_by_us),
+                                      [&](const char* known) { return extension == known; });
+      if (!source || entry.path().string().find("node_modules") != std::string::npos) continue;
+      ++looked;
+      const std::string text = steno::test::slurp(entry.path());
+      if (text.find("SPDX-License-Identifier: Apache-2.0") == std::string::npos)
+        silent.push_back(entry.path().string());
+    }
+  EXPECT_GT(looked, 1000u);
+  EXPECT_TRUE(silent.empty()) << steno::test::joined(silent);
 }
 
 // Numbers of a file pass readers that know their range (models/metadata.hpp); one place writes them down for

@@ -1,5 +1,6 @@
 // Every type of layers/ and networks/ that reads rows and writes rows is a layer: with static sizes and with sizes of
 // the file, under the record that its stack has. One that is missing here fails the test below.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/activate.hpp>
 #include <steno/layers/bidirectional_lstm.hpp>
 #include <steno/layers/conformer_convolution.hpp>

@@ -1,6 +1,7 @@
 # Run by steno_must_not_compile: COMPILER with FLAGS accepts SOURCE, and rejects it with -DSTENO_MUST_NOT_COMPILE, saying MESSAGE
 # in an error line and ALSO anywhere. Where BAD is given, the second half has these flags instead of the definition,
 # and where MOST is given, no more errors are said.
+# SPDX-License-Identifier: Apache-2.0
 set(ENV{LC_ALL} C)
 execute_process(COMMAND ${COMPILER} ${FLAGS} ${SOURCE} RESULT_VARIABLE control ERROR_VARIABLE diagnostics)
 if(NOT control EQUAL 0)

@@ -1,4 +1,5 @@
 // What the tests of the house rules share: the headers as text, with comments and literals blanked where wanted.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,6 @@
 // `steno::` itself is small: it holds the names that docs/stability.md lists and promises, and its namespaces, no more
 // than 60 in all. Everything else lies in the namespace of its folder or of its family.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 // <steno/steno.hpp> reaches every public header; a model's header reaches no other model.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/steno.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // The words of the headers are the field's (docs/vocabulary.md): none of ours in names, comments and messages.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include "sources.hpp"

@@ -1,4 +1,5 @@
 // am.mvn: blocks are chosen by their component and length.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/am_mvn.hpp"
 
 #include "convert/fixtures.hpp"

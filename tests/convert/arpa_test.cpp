@@ -1,4 +1,5 @@
 // ARPA files to language models, and what is none.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/language_model.hpp>
 
 #include <gtest/gtest.h>

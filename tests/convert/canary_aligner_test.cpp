@@ -1,4 +1,5 @@
 // The second model of Canary's archives, which finds times of words: from one archive, made of two recorded ones.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/canary.hpp>
 #include <steno/models/parakeet_ctc.hpp>
 

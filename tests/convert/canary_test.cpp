@@ -1,4 +1,5 @@
 // Canary's archives: what a config says, what is refused, and what becomes of the recorded ones.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/models/canary.hpp>
 

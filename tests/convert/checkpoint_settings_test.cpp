@@ -1,4 +1,5 @@
 // Settings of checkpoints: what was asked for, what was not, and that no key is overlooked in silence.
+// SPDX-License-Identifier: Apache-2.0
 #include "gguf_settings.hpp"
 #include "glob.hpp"
 #include "json_settings.hpp"

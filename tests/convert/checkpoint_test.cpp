@@ -1,4 +1,5 @@
 // Torch checkpoints of every layout against what torch itself reads from them (fixtures/*.json).
+// SPDX-License-Identifier: Apache-2.0
 #include "torch/checkpoint.hpp"
 
 #include <steno/core/bit_cast.hpp>

@@ -1,5 +1,6 @@
 // Folders as they come from a hub: with READMEs, .git, copies for other runtimes and unfinished downloads. Each gives
 // what the bare checkpoint gives, or one line that says what to do next.
+// SPDX-License-Identifier: Apache-2.0
 #include "convert.hpp"
 
 #include <functional>

@@ -1,4 +1,5 @@
 // From a FunASR folder to a packaged file: keys, every value, number formats, and opening without a file.
+// SPDX-License-Identifier: Apache-2.0
 #include "convert.hpp"
 
 #include <steno/weights/blocks.hpp>

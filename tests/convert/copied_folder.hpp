@@ -1,4 +1,5 @@
 // A test's own copies of a checkpoint, to be altered.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // Punctuation models' folders: whole texts and streams, with a user's dictionary and without its file; jieba's tables.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/ct_punc_realtime.hpp>
 

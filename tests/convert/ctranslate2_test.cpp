@@ -1,4 +1,5 @@
 // faster-whisper's folders: the same Whisper as from Hugging Face's, bit for bit, and integers with their exact values.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/blocks.hpp>
 
 #include <gtest/gtest.h>

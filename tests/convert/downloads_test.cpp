@@ -1,4 +1,5 @@
 // The table of downloads: docs/downloads.md is made of it, and its sizes are those of the full-size lists.
+// SPDX-License-Identifier: Apache-2.0
 #include "downloads.hpp"
 
 #include <steno/models/bicif_paraformer.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "convert/file_faults.hpp"
 
 #include <steno/weights/mapped_file.hpp>

@@ -1,4 +1,5 @@
 // The small files of tests/convert/fixtures (made by make_fixtures.py).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

@@ -1,4 +1,5 @@
 // What people have in place of a checkpoint: each is named, with the next step.
+// SPDX-License-Identifier: Apache-2.0
 #include <zip.h>
 
 #include <gtest/gtest.h>

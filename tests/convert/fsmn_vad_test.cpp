@@ -1,4 +1,5 @@
 // FSMN-VAD at the published sizes: the file that FunASR publishes, and what the file runs as.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/weights/gguf_writer.hpp>
 #include <steno/weights/random.hpp>

@@ -1,5 +1,6 @@
 // config.yaml, configuration.json and GGUF keys of FunASR's models: no key is overlooked in silence. A file that
 // differs in one key alone is the original's, or refused with that key's name.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/settings.hpp"
 
 #include <random>

@@ -1,4 +1,5 @@
 // FunASR folders: which files are taken, and what is refused with which words.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "convert.hpp"

@@ -1,4 +1,5 @@
 // FunASR's own GGUF files, made here with the layout and the mistakes of its exporter (runtime/llama.cpp of FunASR).
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/sense_voice.hpp>
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/gguf_writer.hpp>

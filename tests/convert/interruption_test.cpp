@@ -1,4 +1,5 @@
 // steno-convert at signals: it ends at once with the status that shells expect, and leaves nothing of its output.
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <pty.h>
 #include <sys/wait.h>

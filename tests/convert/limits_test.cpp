@@ -1,5 +1,6 @@
 // The limits of tools/convert/limits.hpp, at every reader of JSON and YAML: small files that would take gigabytes,
 // minutes or the stack are refused in a moment, by name.
+// SPDX-License-Identifier: Apache-2.0
 #include "limits.hpp"
 
 #include <steno/error.hpp>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes tests/convert/fixtures: small torch checkpoints in every layout, and what torch itself reads from them.
 
 Made with torch 1.13 of Debian 12; run again only when a fixture is added:  python3 tests/convert/make_fixtures.py

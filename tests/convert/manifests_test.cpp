@@ -1,5 +1,6 @@
 // Every named size of a model against the names and shapes of the checkpoint that was published: none missing, none
 // unused, and each as the model expects it (members and what stands beside a name, core/stored.hpp).
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/canary.hpp>
 #include <steno/models/contextual_paraformer.hpp>

@@ -1,6 +1,7 @@
 // What each number format and mix does to a model's scores: an encoder with normal weights, its log-probabilities
 // against those with the same weights in f32. docs/formats.md has the figures of SenseVoiceSmall's size, which this
 // test gives with STENO_MIX_ERRORS=full in its environment; here a smaller one has to have them in the same order.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/sense_voice.hpp>
 #include <steno/weights/random.hpp>
 

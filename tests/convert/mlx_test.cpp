@@ -1,4 +1,5 @@
 // Whisper as mlx-examples writes it: the same model as from Hugging Face's folder, in both of its containers.
+// SPDX-License-Identifier: Apache-2.0
 #include <zip.h>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // The walk that takes a checkpoint's tensors: every way in which values are laid out anew, by index arithmetic written
 // here once more, and what is said of tensors that do not fit.
+// SPDX-License-Identifier: Apache-2.0
 #include "model_tensors.hpp"
 
 #include <steno/layers/repeat.hpp>

@@ -1,4 +1,5 @@
 // Fun-ASR-Nano from two GGUF files: the golden case's audio half, and a Qwen3 made of the small Qwen3-ASR.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/gguf.hpp>
 #include <steno/weights/gguf_writer.hpp>
 

@@ -1,5 +1,6 @@
 // Fun-ASR-Nano's folders as they are published: with the CTC decoder, without it, and with a part of it; its tokens;
 // the multilingual model.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/fun_asr_nano.hpp>
 
 #include "convert.hpp"

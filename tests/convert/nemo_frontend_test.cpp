@@ -1,5 +1,6 @@
 // `preprocessor` of a NeMo config: what is read, noted and refused, what the keys of a packaged file keep of it, and
 // tables that an archive stores.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/parakeet.hpp"
 #include "support/refusal.hpp"
 

@@ -1,4 +1,5 @@
 // What a NeMo config says of the model, and the notes.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
 // .nemo archives: what is read, what is refused, and the tensors of the published sizes.
+// SPDX-License-Identifier: Apache-2.0
 #include "convert.hpp"
 #include "convert/published.hpp"
 #include "convert/tar_member.hpp"

@@ -1,5 +1,6 @@
 // A Nemotron folder of transformers: the original's rows, prompts and labels on a compact case, and what is read and
 // refused in its JSON files.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/parakeet_folder.hpp"
 
 #include <steno/models/parakeet_transducer.hpp>

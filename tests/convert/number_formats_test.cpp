@@ -1,4 +1,5 @@
 // The format of each tensor: what replaces formats whose blocks do not fit, exceptions by name, and what is refused.
+// SPDX-License-Identifier: Apache-2.0
 #include "number_formats.hpp"
 
 #include <steno/weights/blocks.hpp>

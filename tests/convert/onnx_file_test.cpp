@@ -1,4 +1,5 @@
 // The reader of ONNX files: what it takes, what it leaves out, and what it refuses.
+// SPDX-License-Identifier: Apache-2.0
 #include "onnx_file.hpp"
 #include "support/onnx_case.hpp"
 #include "support/refusal.hpp"

@@ -1,5 +1,6 @@
 // GGUF files of CrispASR and transcribe.cpp: each gives the model that the .nemo file gives, and what is missing or
 // something else is named. The files are written here from .nemo files, by the two programs' names and keys.
+// SPDX-License-Identifier: Apache-2.0
 #include "convert.hpp"
 #include "gguf_import.hpp"
 #include "nemo/parakeet.hpp"

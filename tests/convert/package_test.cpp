@@ -1,4 +1,5 @@
 // Packaging takes large tensors piece by piece: the same bytes as at once.
+// SPDX-License-Identifier: Apache-2.0
 #include "package.hpp"
 
 #include <steno/weights/blocks.hpp>

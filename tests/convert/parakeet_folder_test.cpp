@@ -1,5 +1,6 @@
 // Parakeet folders of transformers: the original's rows and labels on a compact case, shards, and what is read, noted
 // and refused in every JSON file.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/parakeet_folder.hpp"
 
 #include <steno/models/parakeet_ctc.hpp>

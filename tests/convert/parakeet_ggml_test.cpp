@@ -1,5 +1,6 @@
 // whisper.cpp's Parakeet files: made here from the golden .nemo file they become the same packaged model; every number
 // of the header is checked.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/half.hpp>
 #include <steno/frontends/nemo_mel.hpp>
 #include <steno/models/parakeet_transducer.hpp>

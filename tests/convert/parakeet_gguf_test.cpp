@@ -1,5 +1,6 @@
 // GGUF files of qvac-parakeet.cpp: made here from the golden .nemo files by the schema's table, they become the same
 // packaged model; what is refused.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 

@@ -1,4 +1,5 @@
 // The restricted pickle reader: values, limits, and refusal of everything that is not data.
+// SPDX-License-Identifier: Apache-2.0
 #include "torch/pickle.hpp"
 #include "convert/fixtures.hpp"
 

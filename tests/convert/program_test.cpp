@@ -1,4 +1,5 @@
 // steno-convert as users run it: exit status and what it says.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/gguf.hpp>
 
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
 // Names and shapes of published checkpoints (shared/manifests), as a source of tensors without values.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fstream>
 #include <sstream>

@@ -1,4 +1,5 @@
 // Folders and packaged files of Qwen3-ASR: how long a clip may be. Stages and texts: tests/parity/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/gguf.hpp>
 

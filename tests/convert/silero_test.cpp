@@ -1,4 +1,5 @@
 // Silero VAD from whisper.cpp's ggml files, safetensors and ONNX files: names, keys, rates, and what is refused.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/silero_vad.hpp>
 
 #include "convert.hpp"

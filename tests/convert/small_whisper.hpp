@@ -1,4 +1,5 @@
 // A Whisper in the formats that people hold, made by the tests.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/core/half.hpp>

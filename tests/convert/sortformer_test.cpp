@@ -1,4 +1,5 @@
 // Sortformer: settings of a config, tensors of the published sizes, and GGUF files of another maker.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/sortformer.hpp"
 #include "convert.hpp"
 #include "convert/published.hpp"

@@ -1,4 +1,5 @@
 // A member of a tar archive as text.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 

@@ -1,5 +1,6 @@
 // Which matrices of each published model get more bits in q4_k_m and q5_k_m: the rule on layers, the roles that names
 // say, and the size of a file that llama.cpp's own quantiser made.
+// SPDX-License-Identifier: Apache-2.0
 #include "type_mix.hpp"
 
 #include <steno/core/dtype.hpp>

@@ -3,6 +3,7 @@
 // Every map of every checkpoint's settings gets such a key in turn, also those that training alone reads. The files
 // are those of shared/golden and shared/manifests; a stranger's clone has the tests of each family's settings beside
 // this one, on configs of their own.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 
 #include <gtest/gtest.h>

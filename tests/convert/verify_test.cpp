@@ -1,4 +1,5 @@
 // What --verify says of checkpoints: every line of a small one, every kind of fault, and that it agrees with convert().
+// SPDX-License-Identifier: Apache-2.0
 #include "verify.hpp"
 
 #include <steno/weights/gguf.hpp>

@@ -1,4 +1,5 @@
 // WeNet folders: what is read, what is refused, and the tensors of the published sizes.
+// SPDX-License-Identifier: Apache-2.0
 #include "convert.hpp"
 #include "convert/published.hpp"
 #include "support/golden.hpp"

@@ -1,4 +1,5 @@
 // One Whisper in the three formats that people hold becomes the same packaged file, byte for byte.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/half.hpp>
 #include <steno/tokenizers/whisper_tokens.hpp>
 #include <steno/weights/gguf.hpp>

@@ -1,4 +1,5 @@
 // openai's .pt: every entry of dims is read, and one that steno does not know is an error.
+// SPDX-License-Identifier: Apache-2.0
 #include <zip.h>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // No key of a Whisper folder's JSON files is overlooked: each is honoured, refused by name or noted.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/whisper.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Whisper's three kinds of files: what the converter makes of them, and what it says of damaged ones.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/gguf.hpp>
 

@@ -1,4 +1,5 @@
 // openai's checkpoints come without a tokenizer: it is found where it usually is, or a message says what to do.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <array>

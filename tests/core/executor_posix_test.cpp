@@ -1,4 +1,5 @@
 // What only systems with limits of a process can show.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 
 #include <gtest/gtest.h>

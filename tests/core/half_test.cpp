@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/bit_cast.hpp>
 #include <steno/core/half.hpp>
 

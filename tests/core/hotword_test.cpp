@@ -1,4 +1,5 @@
 // Lines of a list of hotwords.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/hotword.hpp>
 
 #include <gtest/gtest.h>

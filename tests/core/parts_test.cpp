@@ -1,4 +1,5 @@
 // Values of several types in a row, in place of std::tuple.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/parts.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Stable sorting that is compiled once, against std::stable_sort.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/sorting.hpp>
 
 #include "support/allocations.hpp"

@@ -1,4 +1,5 @@
 // The standard library's and steno's own do the same.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/stop_token.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Runs a program in a process of its own under limits, and tells how it ended: status, streams, memory, time.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <cstdint>

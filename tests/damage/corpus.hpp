@@ -1,5 +1,6 @@
 // The models that are damaged and what is done with each: bundled demo models, the compact golden ones, and, where the
 // full golden set is present, checkpoints of the other families after steno-convert.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <string>

@@ -6,6 +6,7 @@
 // --sample N  N cases for each model, always the same ones
 // --keep DIR  keeps the damaged files of the cases that are run there
 // Exit status: 0 all as promised, 1 some were not, 2 wrong usage.
+// SPDX-License-Identifier: Apache-2.0
 #include <fnmatch.h>
 
 #include <algorithm>

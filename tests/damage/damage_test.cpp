@@ -1,5 +1,6 @@
 // What damage-run rests on: a file taken apart and put together is the same file, damages do what their names say, and
 // verdicts tell good endings from bad ones.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cmath>

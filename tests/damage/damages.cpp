@@ -1,4 +1,5 @@
 // Names of damages, and all of a model together.
+// SPDX-License-Identifier: Apache-2.0
 #include "damage/damages.hpp"
 
 #include <cctype>

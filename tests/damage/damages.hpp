@@ -1,5 +1,6 @@
 // The damaged files of one model: for every key and every kind of tensor one file per damage, damaged headers, and
 // single damages that once were trouble. A damage has a name such as gguf/demo/key/sense_voice.blank_id/1e6.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
 #include <string>

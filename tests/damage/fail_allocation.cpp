@@ -4,6 +4,7 @@
 //   STENO_FAIL_ALLOCATION=N   the N-th fails, once; 0: none
 //   STENO_FAIL_FROM=N         the N-th and all later ones fail
 //   STENO_COUNT_TO=FILE       the number of allocations is written to FILE at the end of main
+// SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>

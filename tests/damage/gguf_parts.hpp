@@ -1,5 +1,6 @@
 // A GGUF file taken apart into pieces that may be given any value, sensible or not, and put together again. The reader
 // and the writer of the library refuse what is wrong; here nothing is refused. Tested by what damage-run does with it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Damage that knows nothing of keys and tensors: bits flipped in the header, files cut and prolonged.
+// SPDX-License-Identifier: Apache-2.0
 #include <random>
 
 #include "damage/damages.hpp"

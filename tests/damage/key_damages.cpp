@@ -1,4 +1,5 @@
 // Every key of a file with every wrong value: numbers out of any range, other types, nothing, nothing at all.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <limits>
 #include <utility>

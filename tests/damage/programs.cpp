@@ -2,6 +2,7 @@
 //
 // steno and steno-convert are linked in (their main() under other names): a sanitizer's start takes longer than most
 // commands, and here it happens once for many.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <exception>
 #include <fstream>

@@ -1,4 +1,5 @@
 // A folder for scratch files, in memory where there is one; it is removed at the end.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <unistd.h>
 

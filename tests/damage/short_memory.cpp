@@ -7,6 +7,7 @@
 // --limits N     limits of the address space [27]
 // --from         not only the n-th, but all later allocations fail, too
 // Exit status: 0 all as promised, 1 some were not, 2 wrong usage.
+// SPDX-License-Identifier: Apache-2.0
 #include <fnmatch.h>
 
 #include <algorithm>

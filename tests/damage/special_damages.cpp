@@ -1,4 +1,5 @@
 // Damages that need more than one place of a file, each of which once ended a process.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "damage/damages.hpp"

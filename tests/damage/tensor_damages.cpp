@@ -1,4 +1,5 @@
 // Every kind of tensor with another type, other extents, another place, other values, another name, and without it.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <set>
 

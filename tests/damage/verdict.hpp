@@ -1,4 +1,5 @@
 // Whether a program did with a damaged file what is promised: it goes on or says in one clean line what is wrong where.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,5 @@
 // What damage-run and damage-programs write to each other: commands, and how they ended.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <istream>
 #include <ostream>

@@ -1,4 +1,5 @@
 # No line of a Markdown file is longer than 120 characters; addresses behind `[name]: ` are left alone.
+# SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE pages ${ROOT}/docs/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/tools/*.md ${ROOT}/tests/*.md)

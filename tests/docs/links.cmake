@@ -1,4 +1,5 @@
 # Every link of a Markdown file to another file of the project leads to one, and every reference has a definition.
+# SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE pages ${ROOT}/docs/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/tools/*.md ${ROOT}/tests/*.md)

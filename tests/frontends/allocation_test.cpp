@@ -1,4 +1,5 @@
 // After one pass a front end allocates nothing, offline and in a stream.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/frontends/wav_frontend.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/members.hpp>
 #include <steno/frontends/cmvn.hpp>
 

@@ -1,4 +1,5 @@
 // Normalisation of a clip's features: by hand, for one row, and kept back while a stream goes on.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/frontends/feature_norm.hpp>
 #include <steno/frontends/nemo_mel.hpp>
 

@@ -1,4 +1,5 @@
 // Levels of frames: known signals, and the same bits however the samples are cut.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/frontends/frame_levels.hpp>
 
 #include "support/signal.hpp"

@@ -1,4 +1,5 @@
 // NeMo's log-mel against its formula in double precision, in pieces of any size, and against the golden stages.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/frontends/feature_norm.hpp>
 #include <steno/frontends/nemo_mel.hpp>
 

@@ -1,4 +1,5 @@
 // am.mvn: any text is refused with steno::error, or gives two vectors of one length.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
 

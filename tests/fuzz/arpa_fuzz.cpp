@@ -1,5 +1,6 @@
 // ARPA language models: any text is refused with steno::error, or gives a model in which any words can be followed; and
 // so do any tables of a packaged one.
+// SPDX-License-Identifier: Apache-2.0
 #include "language/arpa.hpp"
 
 #include <cmath>

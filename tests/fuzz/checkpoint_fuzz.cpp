@@ -1,4 +1,5 @@
 // Torch files of both layouts: any bytes are refused with steno::error, or load and every tensor can be read.
+// SPDX-License-Identifier: Apache-2.0
 
 #include "fuzz.hpp"
 #include "torch/checkpoint.hpp"

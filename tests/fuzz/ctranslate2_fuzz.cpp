@@ -1,5 +1,6 @@
 // CTranslate2's model.bin: any bytes are refused with steno::error. Behind a first byte 0 stands a whole file, behind
 // any other what follows the specification's name and revision.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
 #include "fuzz.hpp"

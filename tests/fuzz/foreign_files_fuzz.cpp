@@ -1,5 +1,6 @@
 // Files that are no checkpoints: whatever the bytes behind the first one are, under whatever name that chooses, the
 // file is named or left to the readers, alone and in a folder.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <iterator>
 

@@ -1,5 +1,6 @@
 // The texts of a FunASR folder: the first byte says which file the others are (config.yaml, configuration.json,
 // tokens.json, am.mvn); any bytes are refused with steno::error, at the latest for weights that are none.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
 #include "funasr/models.hpp"

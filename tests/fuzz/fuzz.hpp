@@ -1,4 +1,5 @@
 // tests/fuzz/fuzz.hpp - what all harnesses share.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

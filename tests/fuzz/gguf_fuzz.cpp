@@ -1,5 +1,6 @@
 // GGUF: any bytes are refused with steno::error, or load; then every value decodes, and the writer can write the file
 // again so that the reader finds the same keys and tensors.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/gguf.hpp>
 #include <steno/weights/gguf_writer.hpp>

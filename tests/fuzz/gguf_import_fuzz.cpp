@@ -1,4 +1,5 @@
 // GGUF files as input of the converter: any bytes are refused with steno::error, or become a file the reader takes.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/gguf.hpp>
 
 #include <cstdint>

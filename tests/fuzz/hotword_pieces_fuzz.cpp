@@ -1,5 +1,6 @@
 // Hotwords with a dictionary from anywhere: lines of it, and a phrase behind the last one. Ids are those of the
 // vocabulary, and there is no more of them than bytes in the phrase times pieces in the longest entry.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/hotword_pieces.hpp>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Lists of phrases to favour: the lines before the first empty one are units, the others phrases. Any list becomes a
 // graph whose states and bonuses can be followed through all of its phrases.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/hotword_automaton.hpp>
 #include <steno/tokenizers/wenet_units.hpp>
 

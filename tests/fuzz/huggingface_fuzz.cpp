@@ -1,5 +1,6 @@
 // The texts of a Hugging Face folder of Whisper: the first byte says which file the others are (config.json,
 // generation_config.json, vocab.json, model.safetensors.index.json, ...); any bytes are refused with steno::error.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
 #include "fuzz.hpp"

@@ -1,4 +1,5 @@
 // JSON: any text is refused with steno::error, or gives a value that can be copied, compared and written.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
 

@@ -2,6 +2,7 @@
 // that stay in the directory of results, and parts that make sense.
 //
 // Of the transcriber: manifest.cpp text_width.cpp
+// SPDX-License-Identifier: Apache-2.0
 #include "manifest.hpp"
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Forms of multipart/form-data: the first byte says in how large pieces they come. In pieces of any size the same parts
 // are found, or the same reason why not; and no more than a boundary waits between two pieces of a part's bytes.
+// SPDX-License-Identifier: Apache-2.0
 #include "../../examples/transcriber/multipart.hpp"
 
 #include <algorithm>

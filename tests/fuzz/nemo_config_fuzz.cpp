@@ -1,4 +1,5 @@
 // model_config.yaml: any text is refused with steno::error, or gives settings from which tensors can be listed.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
 

@@ -1,4 +1,5 @@
 // numpy's .npz archives: any bytes are refused with steno::error, or load and every array can be read.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
 #include "fuzz.hpp"

@@ -1,5 +1,6 @@
 // ONNX files: any bytes are refused with steno::error, or every constant can be read and lies within the file; and what
 // Silero VAD makes of them is refused, too, or can be written.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
 #include "fuzz.hpp"

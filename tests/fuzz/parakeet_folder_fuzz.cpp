@@ -1,5 +1,6 @@
 // The texts of a folder of Parakeet as transformers has it: the first byte says which file the others are; any bytes
 // are refused with steno::error, at the latest for weights without tensors. Labels that are not refused are complete.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
 #include "fuzz.hpp"

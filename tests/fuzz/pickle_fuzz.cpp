@@ -1,4 +1,5 @@
 // Pickles: any bytes are refused with steno::error, or load; then every object and view is consistent.
+// SPDX-License-Identifier: Apache-2.0
 #include "fuzz.hpp"
 #include "torch/pickle.hpp"
 

@@ -1,5 +1,6 @@
 // The texts of a folder of Qwen3-ASR: the first byte says which file the others are; any bytes are refused with
 // steno::error, at the latest for weights without tensors. A tokenizer that is not refused can be packed.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/gguf.hpp>
 
 #include <cstdint>

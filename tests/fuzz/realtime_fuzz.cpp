@@ -1,5 +1,6 @@
 // Events of clients of /v1/realtime: what is refused changes nothing, and what holds can be written and read again.
 // Of the transcriber: flat_json.cpp realtime_settings.cpp json_builder.cpp
+// SPDX-License-Identifier: Apache-2.0
 #include "realtime_settings.hpp"
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 //
 // Of the transcriber: byte_source.cpp channels.cpp ffmpeg_log.cpp media_kinds.cpp mpeg_frames.cpp
 // Of the transcriber: raw_pcm.cpp signals.cpp wav_stream.cpp
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,5 @@
 // Runs a fuzz harness over the files of one folder, in order of their names: the form of it that every compiler builds.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,5 @@
 // safetensors files: any bytes are refused with steno::error, or load and every tensor can be read.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
 #include "fuzz.hpp"

@@ -1,4 +1,5 @@
 // SentencePiece models: any bytes are refused with steno::error, or give pieces with as many scores and types.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/sentencepiece_model.hpp>
 
 #include <cstdint>

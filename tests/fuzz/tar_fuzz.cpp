@@ -1,4 +1,5 @@
 // tar archives, plain or gzip: any bytes are refused with steno::error, or every byte of every member can be read.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <span>
 #include <string_view>

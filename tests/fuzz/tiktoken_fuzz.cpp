@@ -1,5 +1,6 @@
 // A table of tiktoken, then an empty line and a text: any bytes are refused with steno::error, or give tokens that cut
 // the text, and words of them.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/byte_bpe.hpp>
 #include <steno/tokenizers/byte_words.hpp>
 

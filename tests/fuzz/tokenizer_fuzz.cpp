@@ -1,5 +1,6 @@
 // Text and vocabularies of a language model: the lines before the first empty one are tokens, what follows is a text.
 // Any vocabulary is refused with steno::error, or cuts any text into tokens of it.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/aligned_words.hpp>
 #include <steno/tokenizers/punctuated_words.hpp>
 #include <steno/tokenizers/qwen_tokens.hpp>

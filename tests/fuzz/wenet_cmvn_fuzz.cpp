@@ -1,5 +1,6 @@
 // global_cmvn: any text, read as JSON and as Kaldi's, is refused with steno::error or gives two finite vectors of one
 // length.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,5 @@
 // units.txt: any text is refused with steno::error, or gives a unit for every number.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <string_view>
 

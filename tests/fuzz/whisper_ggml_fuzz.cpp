@@ -1,5 +1,6 @@
 // whisper.cpp's .bin files: any bytes are refused with steno::error. Behind a first byte 0 stands a whole file, behind
 // any other the tensors of a file whose header and tokens are right.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // jieba's dictionary, a user's words and a text, with an empty line between them: any bytes are refused with
 // steno::error, or cut into words that are the text again.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <string_view>
 

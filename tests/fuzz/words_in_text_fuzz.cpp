@@ -1,6 +1,7 @@
 // A text and words (its lines: the text first) that a model's vocabulary may have made of anything, with times and
 // speakers from the words' bytes: places lie in order, pieces between cuts are the text, and so are the segments that
 // the change of speakers leaves, joined as results are.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/speaker_attribution.hpp>
 #include <steno/text/words_in_text.hpp>
 

@@ -1,4 +1,5 @@
 // YAML settings: any text is refused with steno::error, or gives settings within the limits that every look-up can ask.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
 

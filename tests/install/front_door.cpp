@@ -1,4 +1,5 @@
 // The user of the compiled front door: a file that is no model is refused by name, and the version stands on stdout.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/transcriber.hpp>
 
 #include <cstdio>

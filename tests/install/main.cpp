@@ -1,4 +1,5 @@
 // The smallest user: a product on two threads, and the version on stdout.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/product.hpp>
 

@@ -1,4 +1,5 @@
 # One step of the install tests; see CMakeLists.txt for the variables.
+# SPDX-License-Identifier: Apache-2.0
 set(consumer_options -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
                      -D CMAKE_BUILD_TYPE=Release)
 set(ENV{CMAKE_PREFIX_PATH} "")

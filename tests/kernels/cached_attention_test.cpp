@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/cached_attention.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/cpu.hpp>
 #include <steno/kernels/read_ahead.hpp>
 

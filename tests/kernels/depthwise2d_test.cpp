@@ -1,5 +1,6 @@
 // The strided depthwise convolution against its formula, for both paddings, any number of channels and parts of a
 // plane.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/depthwise2d.hpp>
 
 #include "kernels/each_isa.hpp"

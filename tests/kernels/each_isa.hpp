@@ -1,5 +1,6 @@
 // tests/kernels/each_isa.hpp - runs a test body once per instruction set that this processor has, or per number of
 // threads.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/cpu.hpp>

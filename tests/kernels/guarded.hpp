@@ -1,5 +1,6 @@
 // tests/kernels/guarded.hpp - matrices for kernel tests: random values, rows further apart than they are long, and a
 // pattern around them that must survive.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/core/view.hpp>

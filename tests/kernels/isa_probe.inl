@@ -1,5 +1,6 @@
 // tests/kernels/isa_probe.inl - each vector primitive over arrays, compiled once per instruction set for isa_test.cpp.
 // Every function reads and writes 16 values at a time; `op` chooses.
+// SPDX-License-Identifier: Apache-2.0
 
 inline void probe_binary(int op, const float* a, const float* b, float* y) noexcept {
   const f32x16 p = load(a), q = load(b);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/log_mel.hpp>
 
 #include <gtest/gtest.h>

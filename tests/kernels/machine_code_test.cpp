@@ -1,6 +1,7 @@
 // The inner loops of the product tiles keep everything in registers: the disassembly of this very program, and of an
 // object for AArch64 (tests/aarch64), shows no vector that goes to or comes from the stack. (An array of accumulators
 // that is spilled costs two thirds of the speed, silently; whether it is depends on the compiler.)
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/product.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/norm.hpp>
 
 #include <gtest/gtest.h>

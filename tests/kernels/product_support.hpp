@@ -1,4 +1,5 @@
 // tests/kernels/product_support.hpp - stored matrices of each product format made of random numbers, with their values.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/half.hpp>
 #include <steno/core/view.hpp>

@@ -1,5 +1,6 @@
 // Attention in its three forms - a clip, a stream, texts that are written - is one layer: what one form computes, the
 // others do.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/cross_attention.hpp>
 #include <steno/layers/grouped_attention.hpp>
 #include <steno/weights/random.hpp>

@@ -1,4 +1,5 @@
 // Blocks of a call against the masks they stand for: every query and key of small sizes.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/attention_window.hpp>
 
 #include <gtest/gtest.h>

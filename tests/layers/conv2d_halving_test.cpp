@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/conv2d_halving.hpp>
 
 #include "support/random.hpp"

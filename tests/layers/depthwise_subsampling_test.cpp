@@ -1,4 +1,5 @@
 // The strided subsampling against its formula in double precision, causal and not, over several tiles of rows.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/depthwise_subsampling.hpp>
 #include <steno/weights/binder.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/kv_cache.hpp>
 
 #include "support/allocations.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/layer_norm.hpp>
 #include <steno/weights/random.hpp>
 

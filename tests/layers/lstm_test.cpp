@@ -1,4 +1,5 @@
 // The stacked memory against its formula, step by step, and states that fork.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/bidirectional_lstm.hpp>
 #include <steno/weights/binder.hpp>
 

@@ -1,4 +1,5 @@
 // A prompt beside each row is a column of the first product; against products written out.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/prompt_projection.hpp>
 #include <steno/weights/random.hpp>
 

@@ -1,4 +1,5 @@
 // Relative attention against its formula with a row of distances for every pair, in windows, and with a cache.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/positions.hpp>
 #include <steno/layers/relative_attention.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/rms_norm.hpp>
 
 #include "support/random.hpp"

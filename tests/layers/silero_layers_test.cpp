@@ -1,4 +1,5 @@
 // The layers of Silero VAD against their definitions: the transform, the memory without numbers in its names, sigmoid.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/lstm_cell.hpp>
 #include <steno/layers/round_to_half.hpp>
 #include <steno/layers/sigmoid.hpp>

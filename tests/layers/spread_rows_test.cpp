@@ -1,4 +1,5 @@
 // A transposed convolution whose stride is its length, against its formula; rows with a gap behind each.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/spread_rows.hpp>
 #include <steno/weights/binder.hpp>
 

@@ -1,5 +1,6 @@
 // Layers in order: names, widths, states; sums that are an epilogue against sums of their own; every network's
 // contract.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/activate.hpp>
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/fsmn.hpp>

@@ -1,4 +1,5 @@
 // Canary on the compact golden set: the decoder's stages and searches, prompts, windows and words.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/canary.hpp>
 

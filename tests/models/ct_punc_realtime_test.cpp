@@ -1,5 +1,6 @@
 // CT-Transformer for streams on the compact golden set: texts, marks, caches and scores that the original gives;
 // threads; what stands in a piece; files that are none.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/ct_punc_realtime.hpp>

@@ -1,5 +1,6 @@
 // CT-Transformer punctuation on the compact golden set: texts, marks and scores the original gives, for texts of all
 // lengths and kinds; threads; files that are none.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/ct_punc.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/energy_vad.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
 

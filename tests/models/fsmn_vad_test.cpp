@@ -1,4 +1,5 @@
 // FSMN-VAD on the compact golden set: stages, segments from the original's probabilities, and the published sizes.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/fsmn_vad.hpp>
 
 #include "npy.hpp"

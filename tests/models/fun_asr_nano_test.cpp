@@ -1,4 +1,5 @@
 // Fun-ASR-Nano on the compact golden set: encoder, adaptor, prompts and CTC head on the original's features.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/fun_asr_nano.hpp>
 #include <steno/weights/random.hpp>

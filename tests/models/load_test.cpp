@@ -1,5 +1,6 @@
 // Loading a model from a file that lies: values that are no numbers, settings out of range, and a copy of the file that
 // serves when the file itself is overwritten. Which keys and tensors of which family: tests/damage.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/weights/gguf_writer.hpp>

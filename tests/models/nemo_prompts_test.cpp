@@ -1,4 +1,5 @@
 // Languages of a model and the numbers of their prompts.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/nemo_prompts.hpp>
 
 #include <gtest/gtest.h>

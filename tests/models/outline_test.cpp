@@ -1,5 +1,6 @@
 // What the types of four published models say, read from top to bottom: layers in order, with the checkpoint's names
 // and sizes by name.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/outline.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/models/qwen3_asr.hpp>

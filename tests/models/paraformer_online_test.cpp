@@ -1,5 +1,6 @@
 // Paraformer-online on the compact golden set: encoder rows, alphas, scores and ids of every piece, for several chunk
 // sizes and with a last piece too short for a feature; same bits for any number of threads; sizes that make no sense.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/paraformer_online.hpp>
 

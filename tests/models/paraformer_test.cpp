@@ -1,5 +1,6 @@
 // Paraformer on the compact golden set: stages, ids and times; same bits for any number of threads; sizes that do not
 // fit.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/paraformer.hpp>
 

@@ -1,5 +1,6 @@
 // Parakeet on the compact golden set: stages, steps, states and chunks of the small streaming model; TDT's and CTC's
 // greedy searches; windows of long recordings, sentences, beams and hotwords.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_sentences.hpp>
 #include <steno/models/parakeet_transducer.hpp>

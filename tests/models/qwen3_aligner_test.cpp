@@ -1,4 +1,5 @@
 // Qwen3-ForcedAligner on the compact golden set: the language model on the original's rows of audio.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/qwen3_aligner.hpp>
 
 #include "support/compare.hpp"

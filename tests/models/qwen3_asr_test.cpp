@@ -1,4 +1,5 @@
 // Qwen3-ASR on the compact golden set: the audio tower on features, the language model on the original's rows.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/weights/gguf_writer.hpp>

@@ -1,5 +1,6 @@
 // Qwen3-ASR on silence, noise and half an hour of it: writing ends, says why, does not turn in circles, and memory is
 // that of one part. Random weights say what a model might; the compact golden model knows when to be silent.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/weights/random.hpp>
 

@@ -1,5 +1,6 @@
 // SeacoParaformer on the compact golden set: stages, ids and times, with hotwords and without; hotwords that are none;
 // sizes that do not fit; settings outside of their ranges.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/seaco_paraformer.hpp>

@@ -1,5 +1,6 @@
 // SenseVoice on the compact golden set: stages, ids; same bits for any number of threads; no allocation in steady
 // state.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/weights/random.hpp>

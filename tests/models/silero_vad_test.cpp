@@ -1,4 +1,5 @@
 // Silero VAD on weights that a formula gives: pieces of any length, threads, memory, settings and what files may say.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/silero_vad.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>

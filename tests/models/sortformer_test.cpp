@@ -1,5 +1,6 @@
 // Sortformer on the compact golden set: chunks with their speaker cache, and segments; whole recordings with random
 // weights; what files may not say.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/sortformer.hpp>
 #include <steno/segmentation/speaker_segments.hpp>

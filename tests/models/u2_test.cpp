@@ -1,4 +1,5 @@
 // U2 on the compact golden set: stages, chunks with caches, searches; threads, splits, allocations.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/u2.hpp>
 

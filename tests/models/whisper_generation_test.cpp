@@ -1,4 +1,5 @@
 // What a Whisper file says of generation: tokens that never come, languages it knows, what holds when nobody says more.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/load.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/pipelines/whisper.hpp>

@@ -1,5 +1,6 @@
 // Whisper with random weights: a prompt and its steps agree, threads make no difference, nothing is allocated, hotwords
 // are favoured; the original's numbers are in tests/parity.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_transcribe.hpp>

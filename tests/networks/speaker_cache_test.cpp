@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/networks/speaker_cache.hpp>
 
 #include "support/random.hpp"

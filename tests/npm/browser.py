@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """browser.py PACKAGE SOURCES - the npm package in headless Chromium: on the page and in a worker, and how fast it is.
 
 Needs Debian's chromium-driver and python3-selenium (tools/packages browser); exit status 77 where they are missing."""

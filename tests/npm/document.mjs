@@ -1,4 +1,5 @@
 // document.mjs PACKAGE SOURCES - the programs of docs/javascript.md for Node.js write what stands below them.
+// SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

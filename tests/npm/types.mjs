@@ -1,4 +1,5 @@
 // types.mjs PACKAGE SOURCES - what the declarations of the npm package allow, and what they refuse.
+// SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

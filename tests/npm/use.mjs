@@ -1,4 +1,5 @@
 // use.mjs PACKAGE SOURCES - the npm package in Node.js: texts of every model, streams, failures, workers, memory.
+// SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

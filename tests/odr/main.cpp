@@ -1,4 +1,5 @@
 // Calls every unit that this processor can run and compares what they say.
+// SPDX-License-Identifier: Apache-2.0
 #include "unit.hpp"
 
 #include <cstdio>

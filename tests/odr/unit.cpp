@@ -1,4 +1,5 @@
 // Compiled several times with different flags into one program.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/steno.hpp>
 
 #include "unit.hpp"

@@ -1,4 +1,5 @@
 // What each unit of the program tells about its steno. Nothing in here depends on compiler flags.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <vector>

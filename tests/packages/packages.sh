@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # packages.sh BUILD WORK SOURCE VERSION - makes Debian packages of the build and uses what is in them.
+# SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 build="$1" work="$2" source="$3" version="$4"
 

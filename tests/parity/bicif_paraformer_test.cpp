@@ -1,4 +1,5 @@
 // BiCifParaformer against the original implementation: every stage, ids, text and times of the golden case.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/bicif_paraformer.hpp>
 

@@ -1,5 +1,6 @@
 // Canary against the original: every stage, ids, texts, n-best lists and times of the golden cases, from the .nemo file
 // through the converter; both tokenizers, both formats of prompts, and the tables of chunks and their merging.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/canary.hpp>
 
 #include "parity/nemo_case.hpp"

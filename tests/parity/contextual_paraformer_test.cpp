@@ -1,5 +1,6 @@
 // ContextualParaformer against the original implementation: every stage, ids and text of the golden case, without
 // hotwords and with lists of them.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/contextual_paraformer.hpp>
 
 #include "support/paraformer_case.hpp"

@@ -1,5 +1,6 @@
 // CT-Transformer for streams against the original implementation: every stage of every pass over all pieces, texts,
 // marks and the cache between them, from the checkpoint through the converter.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/ct_punc_realtime.hpp>
 
 #include "convert/convert.hpp"

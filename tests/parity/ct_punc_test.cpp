@@ -1,5 +1,6 @@
 // CT-Transformer punctuation against the original implementation: every stage of every pass, marks and text of the
 // golden cases, from the checkpoint through the converter; with texts cut into characters, and by jieba's dictionary.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/ct_punc.hpp>
 
 #include "convert/convert.hpp"

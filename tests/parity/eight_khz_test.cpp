@@ -1,5 +1,6 @@
 // Models that take 8 kHz against the original implementation: stages, ids and text of Paraformer, scores and segments
 // of FSMN-VAD, from files of 8 kHz and from what the original resampled.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/paraformer.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>

@@ -1,5 +1,6 @@
 // FSMN-VAD against the original implementation: every stage and all segments of the golden case, from the checkpoint
 // through the converter, at once and piece by piece.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/weights/gguf_writer.hpp>
 

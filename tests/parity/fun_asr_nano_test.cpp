@@ -1,5 +1,6 @@
 // Fun-ASR-Nano's audio half, prompts, CTC head and times against the original: every stage, from the checkpoint as it
 // is published (both hubs, and MLT-Nano) through the converter.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/half.hpp>
 #include <steno/models/fun_asr_nano.hpp>
 

@@ -1,5 +1,6 @@
 // A recorded case of NeMo's FastConformer models: its files, the model from its archive, its stages against what the
 // model shows, and the times that the original lists.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/streaming/parakeet_stream.hpp>

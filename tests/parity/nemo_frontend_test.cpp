@@ -1,5 +1,6 @@
 // Settings of NeMo's front end against the original: features, log-probabilities, ids and text of every variant of one
 // tiny model, from its archive or, where there is none, with the changed keys put into the base archive's config.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_ctc.hpp>
 
 #include "convert/convert.hpp"

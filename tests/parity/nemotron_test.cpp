@@ -1,6 +1,7 @@
 // Nemotron (prompts, several attention contexts, caches) and parakeet-unified (windows with a right context) against
 // the original: every stage, ids, steps, states, times, chunks, caches and windows of the golden cases, from the .nemo
 // file through the converter.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
 #include <steno/streaming/parakeet_window_stream.hpp>

@@ -1,5 +1,6 @@
 // Paraformer-online against the original implementation: every stage, ids and texts of every piece of the golden case,
 // from the checkpoint through the converter; threads, and how the weights' formats move the scores.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 

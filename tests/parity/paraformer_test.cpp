@@ -1,5 +1,6 @@
 // Paraformer against the original implementation: every stage, ids, text and times of the golden case, from the
 // checkpoint through the converter; how far f16 and q8_0 weights move the scores; threads and memory.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/paraformer.hpp>
 #include <steno/weights/gguf_writer.hpp>

@@ -1,5 +1,6 @@
 // Parakeet folders of transformers against the original: features, encoder, logits, steps, states, ids, frames and text
 // of the golden cases, from the folder through the converter.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 

@@ -1,5 +1,6 @@
 // FastConformer models of NeMo against the original: every stage, ids, steps, states, times and chunks of the golden
 // cases, from the .nemo file through the converter.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/streaming/parakeet_stream.hpp>

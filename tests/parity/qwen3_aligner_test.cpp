@@ -1,4 +1,5 @@
 // Qwen3-ForcedAligner against the original: stages, prompts, classes and times of the golden case.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/qwen3_aligner.hpp>
 
 #include "support/compare.hpp"

@@ -1,5 +1,6 @@
 // Qwen3-ASR against the original implementation: every stage of every golden case, from the checkpoints through the
 // converter.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 
 #include "support/compare.hpp"

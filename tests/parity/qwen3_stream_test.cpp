@@ -1,4 +1,5 @@
 // Qwen3-ASR's streaming against the original: every step of every golden setting, and what is kept between steps.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/qwen3_stream.hpp>
 
 #include "support/qwen3_case.hpp"

@@ -1,4 +1,5 @@
 // What Qwen3-ASR does without a model, against the original: texts it wrote, names of languages, quiet places.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/segmentation/quiet_splits.hpp>
 #include <steno/text/qwen3_output.hpp>
 

@@ -1,5 +1,6 @@
 // SeacoParaformer against the original implementation: every stage, ids, text and times of the golden case, without
 // hotwords and with lists of them.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/seaco_paraformer.hpp>
 

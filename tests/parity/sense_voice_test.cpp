@@ -1,5 +1,6 @@
 // SenseVoiceSmall against the original implementation: every stage, ids, text, pieces and times of the golden case,
 // from the checkpoint through the converter; and how far f16 and q8_0 weights move the scores.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/sense_voice.hpp>
 
 #include "convert/convert.hpp"

@@ -1,5 +1,6 @@
 // Silero VAD against whisper.cpp and the original's TorchScript archive, on the same weights and samples: through
 // whisper.cpp's ggml file, safetensors under both kinds of names, and an ONNX file.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/silero_vad.hpp>
 
 #include "convert/convert.hpp"

@@ -1,5 +1,6 @@
 // Sortformer against the original: every stage of whole recordings, every recorded chunk and state of streams, and the
 // segments of every setting, from the .nemo file through the converter.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/load.hpp>
 #include <steno/models/sortformer.hpp>
 #include <steno/pipelines/diarizer.hpp>

@@ -1,5 +1,6 @@
 // Whisper on the compact golden set: stages, decode(), transcribe() and word times of openai's code, without a
 // recording or a vocabulary from elsewhere.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_transcribe.hpp>
 

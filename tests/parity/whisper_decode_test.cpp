@@ -1,4 +1,5 @@
 // Every variant of the original's decode() on the golden windows: ids, text, probabilities.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_decode.hpp>
 

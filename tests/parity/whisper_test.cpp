@@ -1,5 +1,6 @@
 // Whisper against the original implementation: every stage of every golden case, from the checkpoints through the
 // converter; threads and memory.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/whisper.hpp>
 

@@ -1,4 +1,5 @@
 // Every configuration of the original's transcribe() on the golden recordings: segments, times, words.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_transcribe.hpp>
 

@@ -1,5 +1,6 @@
 // Sessions of every family, with the bundled models: portions make no difference, what is stable stays, sessions share
 // a model, and what cannot be done is said. Families that do not stream by themselves recognise segments.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/open_vad.hpp>
 
 #include <gtest/gtest.h>

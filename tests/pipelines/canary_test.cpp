@@ -1,4 +1,5 @@
 // Canary in the pipelines, on the compact golden set: options, recordings in any portions, windows and their segments.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/canary.hpp>
 #include <steno/pipelines/transcribe.hpp>
 #include <steno/pipelines/transcriber.hpp>

@@ -1,5 +1,6 @@
 // A stop that is requested ends every long call, and loading, soon; a progress callback may ask for it. What comes
 // afterwards is as if nothing had been.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/diarizer.hpp>

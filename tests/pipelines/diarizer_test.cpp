@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/diarizer.hpp>
 
 #include "support/golden.hpp"

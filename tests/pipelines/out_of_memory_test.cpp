@@ -1,5 +1,6 @@
 // A request that finds no memory is lost, and nothing else: each of sixty allocations of a transcription, spread over
 // it, fails in turn, with every bundled model, whole recordings and streams; and scratch memory has a limit.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/transcriber.hpp>
 

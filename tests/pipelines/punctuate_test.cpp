@@ -1,5 +1,6 @@
 // Punctuation in segments: the model's text without a space in front, everything else untouched; one text of several
 // segments; either form of model from a file.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/punctuate.hpp>
 #include <steno/pipelines/punctuator.hpp>
 

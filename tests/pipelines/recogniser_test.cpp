@@ -1,5 +1,6 @@
 // One door: every family, with sizes from the file and as a published type, and a model of one's own walk through
 // transcribe(), recordings and sessions; an option that a model does not support is refused by name.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/canary.hpp>
 #include <steno/pipelines/fun_asr_nano.hpp>

@@ -1,4 +1,5 @@
 // Recordings as they come in, with the demo model: portions and clips at once make no difference; a detector's times.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/parakeet.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>

@@ -1,4 +1,5 @@
 // Samples that are kept come back as they were, whatever their width, until they are dropped.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/sample_store.hpp>
 
 #include <gtest/gtest.h>

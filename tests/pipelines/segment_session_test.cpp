@@ -1,5 +1,6 @@
 // Sessions by segments, of models that do not stream: a model of one's own whose words are loudnesses, so that all that
 // is told is known beforehand. The bundled models: any_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/segment_session.hpp>
 #include <steno/pipelines/transcribe.hpp>

@@ -1,4 +1,5 @@
 // Who said which word, by tables: a row of probabilities lasts 0.1 s here.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/speaker_attribution.hpp>
 
 #include "support/random.hpp"

@@ -1,4 +1,5 @@
 // A diarizer beside a recording: on this thread or on its own, in any portions, the same words by the same speakers.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/speaker_labels.hpp>
 
 #include "convert/convert.hpp"

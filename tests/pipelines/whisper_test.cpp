@@ -1,4 +1,5 @@
 // Whisper through the pipeline: a recording is heard as a whole, so its text is the original's.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/pipelines/whisper.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/load.hpp>
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/pipelines/word_aligner.hpp>

@@ -1,5 +1,6 @@
 // Texts while they are written: each begins as the one before, and the last is what the call returns. Models that do
 // not write token by token refuse it by name.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/transcriber.hpp>
 
 #include "support/wav.hpp"

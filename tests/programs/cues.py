@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints the cues of a subtitle file as JSON, read by other people's parsers, which refuse what is malformed: srt, webvtt,
 and FFmpeg's for what Debian has no module for (ass, lrc). Exit code 77: FFmpeg is not there."""
 import json

@@ -1,5 +1,6 @@
 // An HTTP client that can also misbehave: what it sends is written out, byte for byte. Everything that waits ends after
 // a minute.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,5 @@
 // A client of /v1/realtime: events as JSON, audio as base64.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
 // Runs a program by the shell and keeps what it says.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/wait.h>
 

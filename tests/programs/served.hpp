@@ -1,4 +1,5 @@
 // A server as a process of its own.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fcntl.h>
 #include <poll.h>

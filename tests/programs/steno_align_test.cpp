@@ -1,4 +1,5 @@
 // steno transcribe --align: times of words from a forced aligner; steno align beside it.
+// SPDX-License-Identifier: Apache-2.0
 #include "programs/run_program.hpp"
 #include "support/random.hpp"
 

@@ -1,4 +1,5 @@
 // Archives: many recordings, shared among runs that are killed, started again and stopped by a full disk.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <chrono>

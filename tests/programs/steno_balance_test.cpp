@@ -1,5 +1,6 @@
 // Two servers behind HAProxy, with the configuration that is shipped: one that dies fails its own requests alone, and
 // one that is renewed fails none.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
 #include <chrono>

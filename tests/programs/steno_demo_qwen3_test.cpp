@@ -1,4 +1,5 @@
 // The bundled Qwen3-ASR model, which understands what it hears: streams that settle, prompts, stop reasons, silence.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

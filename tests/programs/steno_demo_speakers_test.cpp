@@ -1,4 +1,5 @@
 // The bundled Sortformer on the bundled conversations: who speaks when, who said what, live and behind the server.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
 #include <bitset>

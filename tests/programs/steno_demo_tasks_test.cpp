@@ -1,5 +1,6 @@
 // The bundled models that are no recognisers: punctuation, alignment, detection of speech; and what there is none of.
 // Speakers: steno_demo_speakers_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
 // steno without -m and with --demo: the bundled demonstration models on the bundled recordings.
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

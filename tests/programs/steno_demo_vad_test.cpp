@@ -1,4 +1,5 @@
 // steno vad with the bundled FSMN-VAD: turns with pauses, noise alone.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // steno diarize: formats, standard input, settings, what goes wrong.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // What starts shards: the scripts of tools/archive, each run as its engine runs them. Slurm itself is in check-slurm.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 

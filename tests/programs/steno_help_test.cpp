@@ -1,4 +1,5 @@
 // Help, completions and manual pages, which are made from the options themselves.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <sstream>

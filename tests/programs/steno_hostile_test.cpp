@@ -1,4 +1,5 @@
 // Clients that mean no good, of every protocol of the server: none harms another, whose session goes on meanwhile.
+// SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 
 #include <nlohmann/json.hpp>

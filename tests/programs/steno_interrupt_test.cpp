@@ -1,4 +1,5 @@
 // SIGINT and SIGTERM end the input: what was heard is finished and written, and the exit code tells of the signal.
+// SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 #include <nlohmann/json.hpp>
 

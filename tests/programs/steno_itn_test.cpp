@@ -1,4 +1,5 @@
 // --itn-rules of steno transcribe, stream and serve: figures in the text of models that write words.
+// SPDX-License-Identifier: Apache-2.0
 #include "programs/http_client.hpp"
 #include "programs/realtime_client.hpp"
 #include "programs/run_program.hpp"

@@ -1,4 +1,5 @@
 // What the programs write as JSON, against the schema in docs/json.md: every bundled model, every format that is JSON.
+// SPDX-License-Identifier: Apache-2.0
 #include "programs/run_program.hpp"
 
 #include <gtest/gtest.h>

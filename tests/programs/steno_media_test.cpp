@@ -1,5 +1,6 @@
 // Any recording: a table of media files, made by ffmpeg and sox, with ffmpeg and without; what is passed to ffmpeg, and
 // how it ends; parts, channels and folders of recordings.
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
 

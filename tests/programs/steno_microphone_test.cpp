@@ -1,4 +1,5 @@
 // steno stream --microphone: ALSA devices that play a recording, made by a configuration of their own.
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // Model files that change while they are in use, and weights that are no numbers in places that loading leaves alone.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/gguf.hpp>
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // steno with a model: the public SenseVoiceSmall case, from the folder as published.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

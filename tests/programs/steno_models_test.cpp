@@ -1,4 +1,5 @@
 // Models by name: what is on the machine, wherever it was put, and where the rest is published.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <filesystem>

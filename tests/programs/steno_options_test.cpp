@@ -1,5 +1,6 @@
 // Every option that not every model honours, over every bundled model: it is honoured, or refused by its name. What is
 // honoured is what `steno info` says.
+// SPDX-License-Identifier: Apache-2.0
 #include "programs/run_program.hpp"
 
 #include <gtest/gtest.h>

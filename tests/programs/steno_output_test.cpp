@@ -1,5 +1,6 @@
 // Where results go: what is there stays until there is something to write, nothing that is read is overwritten, and no
 // place that cannot be written passes in silence.
+// SPDX-License-Identifier: Apache-2.0
 #include <sndfile.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,6 @@
 // Command lines of other programs: those of their documentation work as they are, or an error says what to write
 // instead. The lines are in the form of their documentation, with other names of files and models.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // --punctuate of steno transcribe and steno stream: marks in the text of any model, by either form of punctuation
 // model, and what is none.
+// SPDX-License-Identifier: Apache-2.0
 #include "programs/run_program.hpp"
 #include "support/random.hpp"
 

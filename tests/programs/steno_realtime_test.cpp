@@ -1,4 +1,5 @@
 // Transcription sessions of OpenAI's API over WebSocket, with the program: every kind of model, every setting.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/pipelines/result.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // A run over many recordings that goes on where another one ended.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // steno serve as a process: signals, a log that nobody reads, wrong usage.
+// SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>

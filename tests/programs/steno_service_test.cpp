@@ -1,4 +1,5 @@
 // Recordings over HTTP, as OpenAI's API has it: answers equal the program's, clients that misbehave harm no other.
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // steno serve with several models, with speakers, and what is fair between its clients.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
 #include <fstream>

@@ -1,5 +1,6 @@
 // steno transcribe --speakers: who said it in every format, the same text as without, names, and what goes wrong. The
 // Sortformer is small and random: whom it finds is not the point.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // steno stream on raw PCM: events, text, errors.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <nlohmann/json.hpp>
 

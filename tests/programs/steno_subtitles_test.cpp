@@ -1,5 +1,6 @@
 // Subtitles of every demonstration model, as other people's parsers read them (cues.py; Debian's own Python with
 // python3-srt and python3-webvtt, and FFmpeg where it is installed).
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // steno at a terminal: the screen shows the results, line by line, and messages; the bar and partial texts are gone.
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include "programs/run_program.hpp"

@@ -1,4 +1,5 @@
 // steno as its users meet it.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "programs/run_program.hpp"

@@ -1,5 +1,6 @@
 // steno-trace writes every stage of every golden case under its name, and it is the original's; so are those of models
 // of other sizes, from reference networks that were held against the originals (tests/golden/other_sizes).
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/view.hpp>
 
 #include "run_program.hpp"

@@ -1,4 +1,5 @@
 // steno vad: detectors, formats, standard input, what goes wrong.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
 // steno with Whisper: options under openai's names, and outputs byte for byte as the original's writers print them.
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include "programs/run_program.hpp"

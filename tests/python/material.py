@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models and recordings of the source tree."""
 
 import array

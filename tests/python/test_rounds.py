@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thousand times a model is loaded, used and closed: memory comes back."""
 
 import gc

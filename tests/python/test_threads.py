@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several threads: one model, handles that are closed meanwhile, and a stream that belongs to one of them."""
 
 import threading

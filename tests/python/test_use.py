@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the package gives and what it refuses."""
 
 import _thread

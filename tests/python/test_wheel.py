@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wheel: the same bytes twice, every file in its list, and the library whole."""
 
 import base64

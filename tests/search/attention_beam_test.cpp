@@ -1,4 +1,5 @@
 // The beam search of the attention decoder on a table: next unit depends on the last one only.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/attention_beam.hpp>
 
 #include <gtest/gtest.h>

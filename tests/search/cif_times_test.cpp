@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/cif_times.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/ctc_alignment.hpp>
 
 #include <gtest/gtest.h>

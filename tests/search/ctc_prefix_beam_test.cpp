@@ -1,4 +1,5 @@
 // Prefix beam search against the sum over all paths, and its options.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/ctc_prefix_beam.hpp>
 
 #include "support/random.hpp"

@@ -1,4 +1,5 @@
 // Bonuses by hand for both rules; see tests/parity/wenet_test.cpp for the original's n-best lists.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/hotword_automaton.hpp>
 
 #include <gtest/gtest.h>

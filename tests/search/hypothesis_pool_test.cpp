@@ -1,4 +1,5 @@
 // Lists of hypotheses whose memory stays.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/hypothesis_pool.hpp>
 
 #include "support/allocations.hpp"

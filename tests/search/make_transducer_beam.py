@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs NeMo's mAES searches over small tables of scores and writes what they find.
 
 Usage: make_transducer_beam.py NEMO_CHECKOUT OUT.json

@@ -1,4 +1,5 @@
 // N-gram language models by hand, and words that pieces spell.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/guide.hpp>
 #include <steno/search/ngram.hpp>
 

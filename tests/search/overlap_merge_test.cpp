@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/overlap_merge.hpp>
 
 #include <gtest/gtest.h>

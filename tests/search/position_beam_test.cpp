@@ -1,4 +1,5 @@
 // Texts of independent positions against all of them, with and without hotwords.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/position_beam.hpp>
 
 #include <gtest/gtest.h>

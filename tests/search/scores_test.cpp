@@ -1,4 +1,5 @@
 // Scores that are no numbers: refused where a model computed them, and harmless where somebody searches in them.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/scores.hpp>
 
 #include <steno/search/ctc_prefix_beam.hpp>

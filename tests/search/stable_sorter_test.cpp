@@ -1,4 +1,5 @@
 // The sort that keeps its memory, against std::stable_sort.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/stable_sorter.hpp>
 
 #include "support/allocations.hpp"

@@ -1,5 +1,6 @@
 // mAES against NeMo's searches over tables of scores (tests/golden/parakeet/beam.json, made by
 // make_transducer_beam.py); hotwords; how frames are portioned.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/transducer_beam.hpp>
 
 #include "support/golden.hpp"

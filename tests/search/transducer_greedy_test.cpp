@@ -1,4 +1,5 @@
 // The greedy search of transducers on written tables: blanks, several labels at a frame, durations, limits, pieces.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/search/transducer_greedy.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // The three rules one by one; whole golden tables are in tests/streaming/u2_stream_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/segmentation/ctc_endpoint.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/segmentation/quiet_splits.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/segmentation/speaker_turns.hpp>
 
 #include "support/random.hpp"

@@ -1,4 +1,5 @@
 // Probabilities to segments: those of the original's get_speech_timestamps and VADIterator, on the same probabilities.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/segmentation/speech_timestamps.hpp>
 
 #include "support/golden.hpp"

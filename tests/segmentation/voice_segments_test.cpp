@@ -1,4 +1,5 @@
 // Frames to segments: where they begin and end, what is too short, too long or open at the end.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/segmentation/voice_segments.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Streams of an online Paraformer: any split of the samples gives the same events, short streams and last pieces, ends
 // of utterances, memory.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/paraformer_stream.hpp>
 
 #include "support/allocations.hpp"

@@ -1,4 +1,5 @@
 // Streams of the small model with <EOU>: no allocations once warm, portions, chunk sizes, turns.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/parakeet_stream.hpp>
 
 #include "support/allocations.hpp"

@@ -1,4 +1,5 @@
 // Pieces encoded anew between their contexts: the tokens of the whole where contexts reach far enough, any portions.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/parakeet_window_stream.hpp>
 
 #include "support/golden.hpp"

@@ -1,5 +1,6 @@
 // Qwen3-ASR as a stream for ten minutes, on random weights and on the compact golden model: work per step does not
 // grow, and what was told to stay stays.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/qwen3_stream.hpp>
 #include <steno/weights/random.hpp>
 

@@ -1,5 +1,6 @@
 // Streams of U2 models: endpoints and restarts on the golden tables of the original runtime, any split of the samples,
 // memory.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/u2_stream.hpp>
 
 #include "npy.hpp"

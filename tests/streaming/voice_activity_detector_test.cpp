@@ -1,4 +1,5 @@
 // What every detector promises. fsmn_vad keeps it too: tests/parity/fsmn_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/energy_vad.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>

@@ -1,5 +1,6 @@
 // Replaces the program's allocation functions by ones that count. A library of its own: programs that never ask for the
 // number do not link it.
+// SPDX-License-Identifier: Apache-2.0
 #include "allocations.hpp"
 
 #include <atomic>

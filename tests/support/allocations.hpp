@@ -5,6 +5,7 @@
 //   steno::test::allocation_counter counted;
 //   forward(x, y, context);
 //   EXPECT_EQ(counted.so_far(), 0u);
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 

@@ -1,4 +1,5 @@
 // Comparing tensors with golden ones: max|a-b| <= tolerance * max(1, max|b|), the bound of the golden cases.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

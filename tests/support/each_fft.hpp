@@ -1,4 +1,5 @@
 // Runs a test with every FFT that the build knows: FFTW's and ours.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/fft.hpp>
 

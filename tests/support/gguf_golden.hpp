@@ -1,4 +1,5 @@
 // The golden GGUF files: their damaged variants and the comparison of a file with its expected.json.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/gguf.hpp>

@@ -1,5 +1,6 @@
 // Where the golden data lies: the full set in STENO_SHARED (or ../shared beside the project), the compact set in
 // tests/golden. Under CI=true a missing full set is a failure, elsewhere the tests that need it are skipped.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // What the front-end tests share: golden audio and stages, comparison of matrices, am.mvn.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

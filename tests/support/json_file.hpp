@@ -1,4 +1,5 @@
 // A JSON file as a value.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json.hpp>
 

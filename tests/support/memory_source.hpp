@@ -1,4 +1,5 @@
 // A weight source in memory, for tests: tensors and settings by name.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/source.hpp>

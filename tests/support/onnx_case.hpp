@@ -1,4 +1,5 @@
 // Writes what the readers of Silero VAD's published forms read: ONNX (a protobuf message), safetensors.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json.hpp>
 

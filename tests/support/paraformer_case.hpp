@@ -1,4 +1,5 @@
 // What the parity tests of the Paraformers share: a recorded case, its stages beside ours, times of words.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/load.hpp>
 

@@ -1,4 +1,5 @@
 // A recording handed to a stream in portions.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 

@@ -1,4 +1,5 @@
 // What the tests of Qwen3-ASR share: the checkpoints of the golden cases, converted in memory.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/qwen3_asr.hpp>
 

@@ -1,5 +1,6 @@
 // Random numbers for tests: the same on every machine and with every standard library (whose distributions differ).
 // SplitMix64; equal seeds give equal sequences.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 

@@ -1,4 +1,5 @@
 // What a call that may throw says.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

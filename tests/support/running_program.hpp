@@ -1,4 +1,5 @@
 // A program that runs while the test goes on: its standard input stays open until the test closes it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Test signals that are the same on every machine, and a count of memory allocations of the test program.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cmath>
 #include <cstdint>

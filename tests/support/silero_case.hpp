@@ -1,5 +1,6 @@
 // Silero VAD with weights that a formula gives, samples for it and probabilities: the same numbers as
 // tools/zoo/silero_wheel.py makes, whose results tests/golden/silero_vad holds.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/half.hpp>
 #include <steno/weights/gguf_writer.hpp>

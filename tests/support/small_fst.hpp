@@ -1,4 +1,5 @@
 // Small transducers as OpenFst stores them, and archives of them: the grammars of tests.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Recordings of speech with known pauses, made of the bundled examples.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // The tests' own helpers: an allocation counter that counts, random numbers that do not change.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/view.hpp>
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 //
 // The screen knows what the program writes: text, CR, LF, TAB and the sequences ESC[K, ESC[J, ESC[nA, ESC[nC. Anything
 // else that steers a terminal is a failure of the test.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
 // tests/support/threads.hpp - whether programs have more than one thread: in WebAssembly they have not.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 namespace steno::test {

@@ -1,4 +1,5 @@
 // Reads mono or interleaved 16-bit PCM from a RIFF file; enough for the golden inputs, nothing else.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,5 @@
 // Golden cases of Whisper: checkpoints as users have them, and the original's options.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_decode.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/text/qwen3_output.hpp>
 
 #include <gtest/gtest.h>

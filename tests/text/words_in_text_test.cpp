@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/text/words_in_text.hpp>
 
 #include <gtest/gtest.h>

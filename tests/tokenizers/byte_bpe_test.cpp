@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/byte_bpe.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Words of tokens of bytes: characters in several tokens, punctuation, scripts with and without spaces.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/byte_words.hpp>
 
 #include <gtest/gtest.h>

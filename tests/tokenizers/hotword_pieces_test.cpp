@@ -1,4 +1,5 @@
 // Hotwords as ids: the dictionary, characters, words that nobody knows; text in lower case.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/hotword_pieces.hpp>
 
 #include "support/refusal.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains two small SentencePiece models on made-up sentences and writes their pieces and what they make of texts.
 
 Usage: make_sentencepiece_split.py OUT.json

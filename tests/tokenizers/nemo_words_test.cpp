@@ -1,4 +1,5 @@
 // Words and sentences by NeMo's rules: pieces with and without U+2581, punctuation marks, lone spaces, later symbols.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/nemo_words.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Words of a text, and texts of words with marks.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/punctuated_words.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Where texts of segments are joined by a space, by script.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/scripts.hpp>
 
 #include <gtest/gtest.h>

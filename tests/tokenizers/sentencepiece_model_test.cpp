@@ -1,4 +1,5 @@
 // A SentencePiece model against SentencePiece's own view of it (fixtures/pieces.json).
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/sentencepiece_model.hpp>
 
 #include "convert/fixtures.hpp"

@@ -1,5 +1,6 @@
 // Texts to pieces against SentencePiece itself (tests/golden/parakeet/pieces.json, made by
 // make_sentencepiece_split.py).
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/sentencepiece_split.hpp>
 
 #include "support/golden.hpp"

@@ -1,4 +1,5 @@
 // Whisper's tokenizer on texts that the original encoded and decoded (the full golden set).
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/whisper_tokens.hpp>
 
 #include <gtest/gtest.h>

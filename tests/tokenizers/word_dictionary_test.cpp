@@ -1,4 +1,5 @@
 // Words by a dictionary: the most probable cut, held against all cuts; letters and digits; what stands alone.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/tokenizers/word_dictionary.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Which requests a server on this machine takes from browsers.
+// SPDX-License-Identifier: Apache-2.0
 #include "access.hpp"
 
 #include <gtest/gtest.h>

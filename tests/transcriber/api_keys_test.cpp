@@ -1,4 +1,5 @@
 // Keys from a file, and what clients send.
+// SPDX-License-Identifier: Apache-2.0
 #include "api_keys.hpp"
 
 #include <steno/error.hpp>

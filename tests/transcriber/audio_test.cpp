@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "audio.hpp"
 
 #include <steno/core/bit_cast.hpp>

@@ -1,4 +1,5 @@
 // Small shell scripts stand for a decoder.
+// SPDX-License-Identifier: Apache-2.0
 #include "child_process.hpp"
 
 #include <steno/error.hpp>

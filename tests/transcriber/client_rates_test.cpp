@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client_rates.hpp"
 
 #include <gtest/gtest.h>

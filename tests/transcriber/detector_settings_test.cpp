@@ -1,4 +1,5 @@
 // Settings of detectors: their names with and without what stands before them, ranges, and detectors without them.
+// SPDX-License-Identifier: Apache-2.0
 #include "detector_settings.hpp"
 #include "options.hpp"
 

@@ -1,4 +1,5 @@
 // What the user is told about exceptions that do not say what they are about.
+// SPDX-License-Identifier: Apache-2.0
 #include "failures.hpp"
 
 #include <steno/error.hpp>

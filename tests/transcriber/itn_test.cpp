@@ -1,4 +1,5 @@
 // Inverse text normalisation by rules: both kinds of grammars, what cannot be one, and the times of words.
+// SPDX-License-Identifier: Apache-2.0
 #include "itn.hpp"
 
 #include <steno/error.hpp>

@@ -1,4 +1,5 @@
 // A log whose reader stalls, goes away or comes back.
+// SPDX-License-Identifier: Apache-2.0
 #include "line_log.hpp"
 
 #include <fcntl.h>

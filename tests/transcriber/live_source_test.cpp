@@ -1,4 +1,5 @@
 // Sound that a device gives at its own pace.
+// SPDX-License-Identifier: Apache-2.0
 #include "live_source.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // What the server has done, as Prometheus reads it.
+// SPDX-License-Identifier: Apache-2.0
 #include "metrics.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // The models of a server: loaded once, one at a time, whoever asks.
+// SPDX-License-Identifier: Apache-2.0
 #include "model_shelf.hpp"
 
 #include <steno/error.hpp>

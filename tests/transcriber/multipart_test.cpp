@@ -1,4 +1,5 @@
 // Forms as clients send them, in pieces of every size; and what is refused.
+// SPDX-License-Identifier: Apache-2.0
 #include "multipart.hpp"
 
 #include <gtest/gtest.h>

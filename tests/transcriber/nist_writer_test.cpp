@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "nist_writer.hpp"
 
 #include <gtest/gtest.h>

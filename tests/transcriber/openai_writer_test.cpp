@@ -1,4 +1,5 @@
 // openai-whisper's writers: the original's own files byte for byte from its segments, and what they do not show.
+// SPDX-License-Identifier: Apache-2.0
 #include "openai_writer.hpp"
 
 #include <gtest/gtest.h>

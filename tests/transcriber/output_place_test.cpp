@@ -1,4 +1,5 @@
 // What is there stays until the new text is whole, and what was written before something goes wrong is kept.
+// SPDX-License-Identifier: Apache-2.0
 #include "output_place.hpp"
 
 #include <steno/error.hpp>

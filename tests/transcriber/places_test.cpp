@@ -1,4 +1,5 @@
 // Limits of connections, in all and per peer.
+// SPDX-License-Identifier: Apache-2.0
 #include "places.hpp"
 
 #include <gtest/gtest.h>

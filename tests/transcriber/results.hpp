@@ -1,4 +1,5 @@
 // Small hand-made results for the tests of writers.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/result.hpp>
 

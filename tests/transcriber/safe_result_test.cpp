@@ -1,4 +1,5 @@
 // Texts of a model that would steer a terminal or break a file of subtitles, through every writer.
+// SPDX-License-Identifier: Apache-2.0
 #include "safe_result.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // What a terminal shows when texts, messages and live lines meet.
+// SPDX-License-Identifier: Apache-2.0
 #include "screen.hpp"
 
 #include <fcntl.h>

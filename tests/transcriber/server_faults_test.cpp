@@ -1,4 +1,5 @@
 // The WebSocket server among strangers: who may connect, what holds a place, and how sessions end with the server.
+// SPDX-License-Identifier: Apache-2.0
 #include "audio.hpp"
 #include "live.hpp"
 #include "server.hpp"

@@ -1,4 +1,5 @@
 // The WebSocket server: many streams at once equal one alone, and what misbehaves harms no other.
+// SPDX-License-Identifier: Apache-2.0
 #include "server.hpp"
 #include "live.hpp"
 

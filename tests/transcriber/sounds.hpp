@@ -1,4 +1,5 @@
 // Sound files for tests, written with libsndfile.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <gtest/gtest.h>
 #include <sndfile.h>

@@ -1,4 +1,5 @@
 // Where time went: by stage, by part, whatever the numbers of layers.
+// SPDX-License-Identifier: Apache-2.0
 #include "stage_clock.hpp"
 
 #include <steno/core/context.hpp>

@@ -1,4 +1,5 @@
 // The run over all inputs, with a model of its own that needs no file.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/pipelines/transcriber_of.hpp>
 

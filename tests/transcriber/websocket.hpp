@@ -1,5 +1,6 @@
 // A WebSocket client that can also misbehave: plain sockets, one frame at a time. Everything that waits ends after a
 // minute, so that a server that does not answer is a failure and not a test that hangs.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,5 @@
 // Messages of WeNet's protocol: every key of the start message is honoured or refused by its name.
+// SPDX-License-Identifier: Apache-2.0
 #include "wenet_protocol.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // The queue of recordings: bounded, in order, and what is withdrawn does not run.
+// SPDX-License-Identifier: Apache-2.0
 #include "work_queue.hpp"
 
 #include <gtest/gtest.h>

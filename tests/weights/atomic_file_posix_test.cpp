@@ -1,4 +1,5 @@
 // Permissions, and writers that are killed.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/atomic_file.hpp>
 
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
 // Files that appear under their name only when they are complete, however the writer ends.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/atomic_file.hpp>
 
 #include <gtest/gtest.h>

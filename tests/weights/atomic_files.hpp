@@ -1,4 +1,5 @@
 // A folder and a file in it that is written as a whole.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/binder.hpp>
 
 #include "support/memory_source.hpp"

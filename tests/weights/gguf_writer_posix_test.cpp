@@ -1,4 +1,5 @@
 // A disk that is full, devices and links.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/gguf_writer.hpp>
 
 #include <gtest/gtest.h>

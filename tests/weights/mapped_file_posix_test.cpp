@@ -1,4 +1,5 @@
 // Pipes, permissions, and which pages are resident.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/mapped_file.hpp>
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/atomic_file.hpp>
 #include <steno/weights/mapped_file.hpp>
 

@@ -1,4 +1,5 @@
 // Files to map, and what mapping them says.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,5 @@
 // The models that options put beside the one that recognises.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
 

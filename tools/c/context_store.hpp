@@ -1,4 +1,5 @@
 // Scratch memory of the calls of a model: as many contexts as there were calls at once.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 

@@ -1,4 +1,5 @@
 // What is behind the handles of steno.h.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/any_vad.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
 #include <steno/core/decimal.hpp>

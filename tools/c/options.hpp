@@ -1,4 +1,5 @@
 // Settings by name and text, and what the library's structs make of them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/any_vad.hpp>

@@ -1,4 +1,5 @@
 // libsteno: whole recordings, with what stands beside the model.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/steno.h>
 #include <steno/pipelines/result.hpp>
 #include <steno/pipelines/speaker_labels.hpp>

@@ -1,4 +1,5 @@
 // The structs of steno.h that show a segment, a word, an event; their texts are those of what they show.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/steno.h>
 #include <steno/core/result.hpp>

@@ -1,4 +1,5 @@
 // libsteno: who speaks, where somebody speaks, when words of a known text are spoken, and punctuation.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/steno.h>
 #include <steno/streaming/voice_activity_detector.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>

@@ -1,4 +1,5 @@
 // What becomes of a call: statuses and messages of exceptions. No exception leaves the library.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/steno.h>
 #include <steno/error.hpp>

@@ -1,4 +1,5 @@
 // libsteno: models, options and results of steno.h.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/steno.h>
 #include <steno/config.hpp>
 

@@ -1,4 +1,5 @@
 // libsteno: streams, whatever finds something in them.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/steno.h>
 #include <steno/pipelines/any_session.hpp>
 #include <steno/segmentation/speaker_turns.hpp>

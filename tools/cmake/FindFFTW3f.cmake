@@ -1,4 +1,5 @@
 # Finds single-precision FFTW (Debian ships only pkg-config files). Defines FFTW3f::fftw3f.
+# SPDX-License-Identifier: Apache-2.0
 find_path(FFTW3f_INCLUDE_DIR fftw3.h)
 find_library(FFTW3f_LIBRARY fftw3f)
 include(FindPackageHandleStandardArgs)

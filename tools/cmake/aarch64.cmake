@@ -1,5 +1,6 @@
 # For AArch64 from another processor, with Debian's cross compiler and a folder of Debian's arm64 packages
 # (tools/check-on aarch64); programs run on an emulator.
+# SPDX-License-Identifier: Apache-2.0
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

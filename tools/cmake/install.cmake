@@ -1,4 +1,5 @@
 # Install rules: headers, the CMake package `steno` and steno.pc. Nothing of it depends on the architecture.
+# SPDX-License-Identifier: Apache-2.0
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(STENO_CMAKE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/steno)

@@ -1,5 +1,6 @@
 # steno::kernels, for projects of many units: the kernels are compiled once, in this static library, and in no unit that
 # links it. Included by the source tree and by the installed package; STENO_INCLUDE_DIR is where the headers are.
+# SPDX-License-Identifier: Apache-2.0
 if(TARGET steno_kernels)
   return()
 endif()

@@ -4,6 +4,7 @@
 #   steno-dev      the headers, the CMake package and steno.pc
 #   libsteno0      the C interface
 #   libsteno-dev   what programs link with it by
+# SPDX-License-Identifier: Apache-2.0
 find_program(STENO_GZIP gzip)
 mark_as_advanced(STENO_GZIP)
 set(packages_of_programs steno)

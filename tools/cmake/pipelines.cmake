@@ -1,6 +1,7 @@
 # steno::pipelines: the closed classes (transcriber, any_session, any_vad, diarizer, ...) compiled once, a unit for each
 # family, on top of steno::kernels. Included by the source tree and by the installed package; STENO_INCLUDE_DIR is where
 # the headers are.
+# SPDX-License-Identifier: Apache-2.0
 if(TARGET steno_pipelines)
   return()
 endif()

@@ -1,5 +1,6 @@
 # For WebAssembly with Debian's emscripten; programs run in Node.js, which lets them see the host's files. 128-bit
 # vectors and exceptions are the processor's own: every browser since 2023 and Node.js from 18 have both. One thread.
+# SPDX-License-Identifier: Apache-2.0
 include(/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake)
 set(CMAKE_CROSSCOMPILING_EMULATOR node --no-experimental-fetch)  # with fetch(), emscripten 3.1.6 takes Node for a browser
 set(CMAKE_C_FLAGS_INIT "-msimd128")

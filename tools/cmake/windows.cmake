@@ -1,5 +1,6 @@
 # For Windows on x86-64 from Debian, with mingw-w64's g++ (threads of POSIX); programs run on wine. Headers that suit
 # every system, Eigen's and the JSON library's, come from the host.
+# SPDX-License-Identifier: Apache-2.0
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)

@@ -1,4 +1,5 @@
 // tools/convert/checkpoint_settings.cpp - see checkpoint_settings.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "checkpoint_settings.hpp"
 
 #include <steno/error.hpp>

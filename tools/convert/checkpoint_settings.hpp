@@ -4,6 +4,7 @@
 // yaml_settings.hpp, json_settings.hpp and gguf_settings.hpp make them. Every look-up says what it expects, and what
 // steno computes differently is refused, not silently accepted: require() takes a null for another value, and
 // check_all_read() refuses what no look-up asked for. Tested in tests/convert/checkpoint_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/content.hpp - telling files apart by their first bytes.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/mapped_file.hpp>

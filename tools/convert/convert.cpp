@@ -1,4 +1,5 @@
 // tools/convert/convert.cpp - see convert.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "convert.hpp"
 
 #include <steno/error.hpp>

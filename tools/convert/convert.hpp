@@ -3,6 +3,7 @@
 // Input is told apart by content: a GGUF file (steno's own or one that the originals' authors publish), or a kind of
 // checkpoint listed in families.hpp.
 // Tested in tests/convert/convert_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/weights/gguf.hpp>

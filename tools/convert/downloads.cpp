@@ -1,4 +1,5 @@
 // tools/convert/downloads.cpp - see downloads.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "downloads.hpp"
 
 namespace steno {

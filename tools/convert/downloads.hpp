@@ -4,6 +4,7 @@
 // how. Sizes of results are computed from the lists of tensors in shared/manifests; a fact that was not found is said
 // not to be known. Tested in tests/convert/downloads_test.cpp: the page is this table, and the sizes are those of the
 // lists.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

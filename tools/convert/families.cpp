@@ -1,4 +1,5 @@
 // tools/convert/families.cpp - the tables of families.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 
 #include "funasr/models.hpp"

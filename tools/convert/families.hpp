@@ -3,6 +3,7 @@
 // A packaged family is known by its architecture; a published one by the architecture in GGUF files that the original's
 // authors made. A kind of checkpoint is anything else people download (a folder, an archive): it is recognised by its
 // content, in the order of the table. Tested in tests/convert.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

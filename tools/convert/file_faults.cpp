@@ -1,4 +1,5 @@
 // tools/convert/file_faults.cpp - see file_faults.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "file_faults.hpp"
 
 #include <unistd.h>

@@ -2,6 +2,7 @@
 //
 // The system sends SIGBUS then, and nothing can be read any more: the program leaves with one line and status 1 instead
 // of dying without a word. Tested in tests/convert/file_faults_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

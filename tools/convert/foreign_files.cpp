@@ -1,4 +1,5 @@
 // tools/convert/foreign_files.cpp - see foreign_files.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "foreign_files.hpp"
 
 #include <steno/weights/byte_cursor.hpp>

@@ -4,6 +4,7 @@
 // Graphs for other runtimes, adapters, archives still packed, downloads that are no models or not whole, what trainers
 // leave behind. A kind is known by its name or its first bytes; nothing of it is read. Tested in
 // tests/convert/foreign_files_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

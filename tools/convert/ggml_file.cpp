@@ -1,4 +1,5 @@
 // tools/convert/ggml_file.cpp - see ggml_file.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "ggml_file.hpp"
 
 #include <steno/weights/blocks.hpp>

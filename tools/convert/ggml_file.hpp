@@ -5,6 +5,7 @@
 //
 // Numbers are i32, little endian. Tested in tests/convert/whisper_test.cpp and parakeet_ggml_test.cpp, fuzzed by
 // tests/fuzz/whisper_ggml_fuzz.cpp and parakeet_ggml_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/byte_cursor.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/gguf_import.cpp - see gguf_import.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "gguf_import.hpp"
 
 #include <steno/error.hpp>

@@ -2,6 +2,7 @@
 // originals' authors publish.
 //
 // Tested in tests/convert/gguf_import_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "families.hpp"
 #include "imported_model.hpp"

@@ -1,4 +1,5 @@
 // tools/convert/gguf_settings.cpp - see gguf_settings.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "gguf_settings.hpp"
 
 #include <charconv>

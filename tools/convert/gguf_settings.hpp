@@ -1,6 +1,7 @@
 // tools/convert/gguf_settings.hpp - the keys of another maker's GGUF file as settings (checkpoint_settings.hpp).
 //
 // Tested in tests/convert/checkpoint_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/gguf.hpp>
 

@@ -1,6 +1,7 @@
 // tools/convert/glob.hpp - names by a pattern: `*` stands for any characters, none too.
 //
 // Tested in tests/convert/checkpoint_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/huggingface.cpp - see huggingface.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "huggingface.hpp"
 
 #include <steno/error.hpp>

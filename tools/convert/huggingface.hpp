@@ -2,6 +2,7 @@
 //
 // Weights: model.safetensors, its shards (model.safetensors.index.json), pytorch_model.bin or its shards. A file of
 // weights in the folder may be named instead of the folder. Tested in tests/convert/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <memory>

@@ -3,6 +3,7 @@
 //
 // Importers decide names, shapes and keys; packaging (package.hpp) decides number formats and writes. Values are read
 // when they are written, one tensor at a time.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/gguf.hpp>
 #include <steno/weights/gguf_writer.hpp>

@@ -1,4 +1,5 @@
 // tools/convert/interruption.cpp - see interruption.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "interruption.hpp"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // tools/convert/json_settings.cpp - see json_settings.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "json_settings.hpp"
 
 #include <steno/error.hpp>

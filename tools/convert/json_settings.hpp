@@ -2,6 +2,7 @@
 // neighbours.
 //
 // Tested in tests/convert/checkpoint_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 

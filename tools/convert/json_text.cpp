@@ -1,4 +1,5 @@
 // tools/convert/json_text.cpp - see json_text.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "json_text.hpp"
 
 #include <steno/error.hpp>

@@ -4,6 +4,7 @@
 // Depth and number of values are counted in the text before a value is built: nlohmann's parser does not call itself,
 // but copies of its values do, once per level. Tested in tests/convert/limits_test.cpp, fuzzed by
 // tests/fuzz/json_text_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -4,6 +4,7 @@
 // Every limit is meant to be several times what published checkpoints need (estimates, but for the tensors). What is
 // beyond is refused before memory or time is spent on it. Tested in tests/convert/limits_test.cpp and, through the
 // readers, in tests/convert.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -3,6 +3,7 @@
 // With --verify it says what it would make of the checkpoint and writes nothing. Exit status: 0 done, 1 the input is
 // bad or the output cannot be written (one line on stderr; with --verify lines on stdout), 2 wrong usage, 129, 130 or
 // 143 when SIGHUP, SIGINT or SIGTERM ended it: then nothing is left of the output.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/config.hpp>
 #include <steno/error.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/model_tensors.cpp - see model_tensors.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "model_tensors.hpp"
 
 #include <steno/error.hpp>

@@ -5,6 +5,7 @@
 // and tokenizer of the model, and its settings, are those of the packaged file's keys, so what is written has passed
 // the checks that loading makes. What is missing, misshapen or unexpected is named in one error. Tested in
 // tests/convert/model_tensors_test.cpp and with every family.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/weights/binder.hpp>

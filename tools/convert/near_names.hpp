@@ -2,6 +2,7 @@
 //
 // The distance of a name from a pattern is the least number of letters to be inserted, removed or changed until the
 // pattern matches; `*` stands for anything and costs nothing. Tested in tests/convert/number_formats_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
 #include <cctype>

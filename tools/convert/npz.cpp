@@ -1,4 +1,5 @@
 // tools/convert/npz.cpp - see npz.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "npz.hpp"
 
 #include <steno/core/half.hpp>

@@ -4,6 +4,7 @@
 // dictionary {'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }, values in row-major order. Shapes are checked
 // against the entries' sizes, and these against the archive's. Tested in tests/convert/mlx_test.cpp, fuzzed by
 // tests/fuzz/npz_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/mapped_file.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/number_formats.cpp - see number_formats.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "number_formats.hpp"
 
 #include <steno/error.hpp>

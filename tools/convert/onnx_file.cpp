@@ -1,4 +1,5 @@
 // tools/convert/onnx_file.cpp - see onnx_file.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "onnx_file.hpp"
 
 #include <steno/error.hpp>

@@ -6,6 +6,7 @@
 // 4, 8, 9: dimensions, type, floats, name, bytes), which this reads itself: libprotobuf would want a copy of onnx.proto
 // and generated code, and unpacks a whole file before anything of it can be refused. Graphs are not run. Tested in
 // tests/convert/onnx_file_test.cpp, fuzzed by tests/fuzz/onnx_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
 #include <string_view>

@@ -1,4 +1,5 @@
 // tools/convert/package.cpp - see package.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "package.hpp"
 
 #include <steno/error.hpp>

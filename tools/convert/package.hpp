@@ -3,6 +3,7 @@
 // number_formats.hpp says which format each tensor gets. A tensor that already has the format is copied as it is; all
 // other changes go through f32 (exact from f16 and bf16). Schema: docs/formats.md. Tested in
 // tests/convert/convert_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "imported_model.hpp"
 #include "number_formats.hpp"

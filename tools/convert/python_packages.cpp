@@ -1,4 +1,5 @@
 // tools/convert/python_packages.cpp - see python_packages.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "python_packages.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 //
 // Environments are looked for where Python looks: PYTHONPATH, an active environment, the user's, the system's. Tested
 // in tests/convert/whisper_tokenizer_test.cpp and ct_punc_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/safetensors.cpp - see safetensors.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "safetensors.hpp"
 
 #include <steno/error.hpp>

@@ -5,6 +5,7 @@
 // Offsets count from the end of the header; the tensors fill what is behind it without holes and without overlap. Every
 // number is checked against the file; nothing is allocated by what a header claims. Tested in
 // tests/convert/safetensors_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/mapped_file.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/stored_tensor.hpp - a tensor of a foreign checkpoint, whatever container it lies in.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/core/extents.hpp>

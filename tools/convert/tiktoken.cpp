@@ -1,4 +1,5 @@
 // tools/convert/tiktoken.cpp - see tiktoken.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "tiktoken.hpp"
 
 #include <steno/error.hpp>

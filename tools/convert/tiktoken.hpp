@@ -2,6 +2,7 @@
 //
 // Whisper's *.tiktoken, and multilingual.tiktoken of Fun-ASR-Nano. Tested in tests/convert/whisper_tokenizer_test.cpp
 // and nano_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/transformers_files.cpp - see transformers_files.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "transformers_files.hpp"
 
 #include <steno/error.hpp>

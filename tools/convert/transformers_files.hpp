@@ -3,6 +3,7 @@
 //
 // Keys that have no effect stand in lists, each with its reason; those that change a result are compared with what
 // steno does. Tested in tests/convert/whisper_settings_test.cpp and tests/convert/qwen3_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,5 @@
 // tools/convert/type_mix.cpp - see type_mix.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "type_mix.hpp"
 
 #include <algorithm>

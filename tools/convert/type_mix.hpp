@@ -9,6 +9,7 @@
 // n counts the layers of one list (`encoder.encoders.N`). A token embedding that also makes the scores is an output.
 // Rows that are no whole blocks get the simple format that package.hpp names. Follows llama_tensor_get_type_impl of
 // llama-quant.cpp. Tested in tests/convert/type_mix_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
 #include <string>

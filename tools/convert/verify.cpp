@@ -1,4 +1,5 @@
 // tools/convert/verify.cpp - see verify.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "verify.hpp"
 
 #include <steno/error.hpp>

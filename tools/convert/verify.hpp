@@ -2,6 +2,7 @@
 //
 // The checkpoint is walked as for a conversion: settings, tokenizer, names and shapes. Values are not looked at, but
 // for those that settings are made of. Tested in tests/convert/verify_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <string>

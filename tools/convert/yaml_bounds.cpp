@@ -1,4 +1,5 @@
 // tools/convert/yaml_bounds.cpp - see yaml_bounds.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "yaml_bounds.hpp"
 
 #include <yaml-cpp/eventhandler.h>

@@ -2,6 +2,7 @@
 //
 // One pass over the parser's events: an alias counts as much as what it repeats, so the size of the whole text with
 // all aliases written out is known without writing them out. Tested in tests/convert/limits_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/yaml_settings.cpp - see yaml_settings.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "yaml_settings.hpp"
 
 #include <steno/error.hpp>

@@ -2,6 +2,7 @@
 //
 // A value "${path}" stands for another setting. Tested in tests/convert/checkpoint_settings_test.cpp, wenet_test.cpp
 // and nemo_test.cpp, fuzzed by tests/fuzz/yaml_settings_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "checkpoint_settings.hpp"
 

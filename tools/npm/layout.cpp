@@ -1,4 +1,5 @@
 // Where steno/handles.mjs reads the fields of steno.h's structs.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/steno.h>
 
 #include <cstddef>

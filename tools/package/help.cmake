@@ -1,5 +1,6 @@
 # Manual pages and completions of the program STENO into the folder OUT, pages compressed by GZIP. `made` is written
 # when all of it is there.
+# SPDX-License-Identifier: Apache-2.0
 function(say out)
   # A file that is called help would be taken for a recording.
   execute_process(COMMAND ${STENO} help ${ARGN} WORKING_DIRECTORY ${OUT} OUTPUT_FILE ${out} COMMAND_ERROR_IS_FATAL ANY)

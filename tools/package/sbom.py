@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """sbom.py ARCHIVE VERSION WHEN - prints the bill of materials of a source archive as SPDX 2.3: what it needs, and under
 which licences. WHEN is the time of its commit, so that the same commit gives the same bytes."""
 

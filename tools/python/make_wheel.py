@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_wheel.py LIBRARY VERSION OUT - puts the package steno and libsteno into a wheel, in the folder OUT.
 
 Nothing but Python is needed: a wheel is a ZIP file with a list of its files. The same inputs give the same bytes.

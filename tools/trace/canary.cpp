@@ -1,6 +1,7 @@
 // Canary: the stages of the encoder, and of the decoder over prompt and text at once. Without --set of a prompt these
 // are the golden cases' en_asr and, where the model writes times, en_timestamps; of the first one stages of the decoder
 // are written, too.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/canary.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // The stages of a punctuation model, pass by pass, and the text it makes: of whole texts, and of a stream's pieces.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/ct_punc_realtime.hpp>
 #include <steno/weights/mapped_file.hpp>

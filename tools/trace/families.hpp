@@ -2,6 +2,7 @@
 //
 // Each file of a family has its function and one `family` at namespace scope, which enters the list by itself: a new
 // family is a new file.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
 

@@ -1,4 +1,5 @@
 // The stages of Fun-ASR-Nano's audio half, its prompt and its CTC head.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/half.hpp>
 #include <steno/models/fun_asr_nano.hpp>
 

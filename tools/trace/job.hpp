@@ -1,6 +1,7 @@
 // tools/trace/job.hpp - one run of steno-trace: a model, an input, settings of --set, and where stages go.
 //
 // Each family has a file of its own with one function; families.hpp says how it is found.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/weights/gguf.hpp>

@@ -1,6 +1,7 @@
 // steno-trace: runs a model on an input and writes its named intermediate tensors as .npy (float32, C order).
 //
 // Stage names are those of the golden cases; see docs/models for each model's list and its --set keys.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 #include <steno/kernels/cpu.hpp>

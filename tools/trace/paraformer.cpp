@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "paraformer.hpp"
 
 #include <steno/models/bicif_paraformer.hpp>

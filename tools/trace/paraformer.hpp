@@ -1,4 +1,5 @@
 // tools/trace/paraformer.hpp - what the traces of all Paraformers have in common.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <fstream>

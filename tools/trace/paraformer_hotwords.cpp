@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/seaco_paraformer.hpp>
 

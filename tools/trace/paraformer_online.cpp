@@ -1,4 +1,5 @@
 // The stages of an online Paraformer, piece by piece.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/paraformer_stream.hpp>
 
 #include "families.hpp"

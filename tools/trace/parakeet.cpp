@@ -1,6 +1,7 @@
 // Parakeet and Nemotron: the stages of the encoder as they are, those of single steps put one under another; of a model
 // that streams with caches also its streams, all chunks under one another, with the caches behind each of them; of one
 // that looks behind the chunks of a stream (parakeet-unified) streams of some sizes, and of one of them every window.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/streaming/parakeet_stream.hpp>

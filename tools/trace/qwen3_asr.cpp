@@ -1,4 +1,5 @@
 // The stages of Qwen3-ASR (audio tower, prompt, the scores of every token that is written) and of its forced aligner.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
 

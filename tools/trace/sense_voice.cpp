@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/sense_voice.hpp>
 
 #include "families.hpp"

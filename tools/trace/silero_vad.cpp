@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/silero_vad.hpp>
 
 #include "families.hpp"

@@ -1,4 +1,5 @@
 // Sortformer: a whole recording, or the chunks of a stream and then both other ways to diarize it.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/sortformer_stream.hpp>
 
 #include <type_traits>

@@ -1,8 +1,9 @@
 // tools/trace/stage_names.hpp - what the recorded cases of the originals call the stages that a stack traces.
 //
-// A stack traces under its members' names ("encoders.3.self_attn"); a family's table (stages/) says which of them the original's
-// recordings have, and under which name. '#' stands for a number, which '#' in the name repeats. Tested through
-// tests/programs/steno_trace_test.cpp and tools/stage-hashes.
+// A stack traces under its members' names ("encoders.3.self_attn"); a family's table (stages/) says which of them the
+// original's recordings have, and under which name. '#' stands for a number, which '#' in the name repeats. Tested
+// through tests/programs/steno_trace_test.cpp and tools/stage-hashes.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <span>
@@ -59,7 +60,7 @@ inline std::string recorded_stage(std::string_view path, std::span<const stage_n
 
 /// The same for blocks with equal parts: the name of a front and of the part behind it, or empty.
 inline std::string recorded_stage(std::string_view path, std::span<const stage_name> fronts,
-                                             std::span<const stage_name> parts) {
+                                  std::span<const stage_name> parts) {
   for (const stage_name& f : fronts) {
     std::string numbers;
     const std::size_t length = detail::fits_stage(path, f.path, numbers);

@@ -3,6 +3,7 @@
 // Without --set the streams of the golden cases are run: chunk 16 with all chunks before, and for models trained for
 // streaming also other sizes. Stages that the cases keep in part (cmvn, subsampling_conv, attention_steps) are cut
 // alike.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/u2.hpp>
 
 #include <cstring>

@@ -2,6 +2,7 @@
 //
 // The prompt is that of the golden cases (German, no times, " The quick") unless --set prompt= names ids; the text that
 // is aligned is the one decoded without times.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_transcribe.hpp>
 

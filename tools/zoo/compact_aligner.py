@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes what tests/golden/qwen3_aligner holds: the weights of the golden case of Qwen3-ForcedAligner with tokens that
 are bytes or made up, and what the original computed: rows of all audio, scores at the timestamps, classes and times.
 

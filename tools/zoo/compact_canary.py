@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cuts NeMo's golden case of Canary with an aggregate tokenizer down to what tests/golden/canary holds: the weights with
 made-up pieces beside the special tokens (of the encoder as halves: its stages are those of Parakeet), the rows that the
 decoder reads, its stages, and prompts, ids and texts of the beam searches.

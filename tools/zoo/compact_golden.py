@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cuts a SenseVoice golden case down to what tests/golden/sensevoice holds: features, stages, ids, and weights with a
 made-up vocabulary.
 

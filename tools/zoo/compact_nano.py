@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes what tests/golden/fun_asr_nano holds: the weights of the golden case of Fun-ASR-Nano (whose tokens are bytes),
 the features of its recording, and what the original computed from them.
 

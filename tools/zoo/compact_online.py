@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the original Paraformer-online on the features of a golden case, with several chunk sizes and with a last piece
 that is too short for a feature, and writes what tests/golden/paraformer_online holds.
 

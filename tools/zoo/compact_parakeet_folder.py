@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cuts a golden case of transformers' folders (hf-parakeet-ctc, hf-nemotron) down to what tests/golden/parakeet_folder
 and tests/golden/nemotron_folder hold: the folder with made-up pieces instead of its vocabulary, features, encoder rows
 and what follows them.

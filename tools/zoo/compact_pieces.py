@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes what tests/golden/fun_asr_nano_ctc and ct_punc_realtime hold: weights of golden cases (whose tokens are bytes,
 characters or made up) and what the original computed from them. Copies alone; no numpy.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the original CT-Transformer with a golden case's weights and made-up words on made-up texts, and writes what
 tests/golden/ct_punc holds.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes what tests/golden/qwen3_asr holds: the weights of a golden case of Qwen3-ASR with made-up text tokens, and
 stages that the original computed: features and rows of the first block of the audio tower, rows of all audio, scores.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cuts a SeACo-Paraformer golden case down to what tests/golden/seaco_paraformer holds: features, stages, results, and
 weights with made-up tokens.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cuts the golden case of streaming Sortformer down to what tests/golden/sortformer holds: the weights, the features of
 the first chunks, states around the first compression of the speaker cache, probabilities, and the segments of each
 setting.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cuts WeNet golden cases down to what tests/golden/wenet holds: the weights of one small causal model with made-up
 units, features, stages, search results, and the endpoint table.
 

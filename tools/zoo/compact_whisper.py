@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes tests/golden/whisper: a small English-only Whisper with a made-up vocabulary, run by openai's own code on made-up
 sounds (tests/parity/whisper_compact_test.cpp makes the same): stages, decode() and transcribe() results.
 

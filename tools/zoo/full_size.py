@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every list of shared/manifests at full size: makes the checkpoint with random weights (random_checkpoint.py),
 packages it, has a few seconds of speech go through it, and prints a row for each.
 

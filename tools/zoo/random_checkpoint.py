@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes a checkpoint of full size with random weights, in the layout that is published, to measure loading, speed and
 memory.
 

@@ -1,4 +1,5 @@
 // steno/core/aligned.hpp - vectors that begin on a cache line, for what kernels read in whole lines.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

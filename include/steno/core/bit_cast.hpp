@@ -1,5 +1,6 @@
 // steno/core/bit_cast.hpp - the bits of a value as another type: std::bit_cast, also where the standard library has
 // none yet (LLVM's up to version 13, Emscripten's of Debian 12).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -2,6 +2,7 @@
 //
 // One context per stream; models and layers are const and shared. Tested in tests/core/trace_test.cpp and
 // tests/pipelines/cancel_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/core/stop_token.hpp>

@@ -1,4 +1,5 @@
 // steno/core/copyable.hpp - what streams keep can be copied.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

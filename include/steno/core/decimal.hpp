@@ -1,4 +1,5 @@
 // steno/core/decimal.hpp - a decimal number in a text, whatever the locale. Tested in tests/core/decimal_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -2,6 +2,7 @@
 //
 // A layer splits its work into n tiles that do not depend on the width, so results have the same bits for any number of
 // threads. The default runs everything on the calling thread. Tested in tests/core/executor_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

@@ -2,6 +2,7 @@
 //
 // An `extent` is a non-negative size or `dynamic`. `size_of<N>` stores a run-time value only for `dynamic`.
 // Tested in tests/core/view_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

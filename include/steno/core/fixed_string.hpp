@@ -1,4 +1,5 @@
 // steno/core/fixed_string.hpp - a string literal as a template argument: at<"encoders0", ...>.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,4 +1,5 @@
 // steno/core/fused.hpp - one multiplication and one addition, rounded once, on every system.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/bit_cast.hpp>

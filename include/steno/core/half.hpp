@@ -2,6 +2,7 @@
 //
 // Rounding is to nearest even, subnormals and infinities included. Vectorised forms are in kernels/isa.
 // Tested in tests/core/half_test.cpp (all 65536 patterns, against the compiler's _Float16).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/bit_cast.hpp>

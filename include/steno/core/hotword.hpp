@@ -4,6 +4,7 @@
 //   phrase<TAB>weight    `weight` times as much (lines of a file, entries of a request)
 //
 // Tested in tests/core/hotword_test.cpp and tests/fuzz/hotwords_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/decimal.hpp>
 #include <steno/error.hpp>

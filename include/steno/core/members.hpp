@@ -4,6 +4,7 @@
 // leaves; the path of names is the tensor's name in the checkpoint. Loading, counting, listing, packing are leaf
 // functions over `walk`. A third argument, `stored`, is for those that read foreign checkpoints. Tested in
 // tests/core/members_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/core/stored.hpp>

@@ -2,6 +2,7 @@
 //
 // Times are seconds from the start of the recording. `how` says where a word's times come from; they are never
 // invented. Written as JSON, subtitles and tables by examples/transcriber.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -5,6 +5,7 @@
 //
 // For interfaces whose bodies are compiled once; the callable must live as long as the call. Tested in
 // tests/core/sink_ref_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

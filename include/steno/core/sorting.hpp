@@ -3,6 +3,7 @@
 // What is sorted are numbers of elements, by a comparison behind a pointer: each `std::sort` of another type or order
 // is 3 to 6 kB of machine code, `std::stable_sort` as much. An order that contradicts itself, as of numbers with NaN
 // among them, gives an arbitrary order, and no access outside of the list. Tested in tests/core/sorting_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,5 +1,6 @@
 // steno/core/stop_token.hpp - how a long call learns that it shall end: std::stop_token, or the same where the standard
 // library has none (LLVM's up to version 19). Tested in tests/core/stop_token_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

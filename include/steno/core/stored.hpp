@@ -4,6 +4,7 @@
 //
 // Only what reads foreign checkpoints looks at it (tools/convert); loading a packaged file never does. Beside a member
 // that has a matrix and vectors, it is the matrix's. Tested in tests/convert/model_tensors_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

@@ -5,6 +5,7 @@
 //   transcribe(model, pcm, {.writing = show}, context);
 //
 // Tested in tests/pipelines/writing_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

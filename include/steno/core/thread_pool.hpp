@@ -3,6 +3,7 @@
 // run(n, task) hands out indices one at a time; workers spin briefly between runs and then sleep. One run at a time: a
 // second thread that calls run() waits for the first. Not std::atomic's wait(): without futexes (Windows), libstdc++ 12
 // may sleep through its notification. Tested in tests/core/executor_test.cpp (also under TSan).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/error.hpp>

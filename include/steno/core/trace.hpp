@@ -3,6 +3,7 @@
 // A tracer is two words: where to send a tensor. Names are paths built from member names (the checkpoint's), such as
 // "encoder.encoders0.0.norm1"; models map them to the stage names of the golden cases. Without a tracer the cost is one
 // branch per stage. Tested in tests/core/trace_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

@@ -2,6 +2,7 @@
 //
 // view<float, dynamic, 512> is [frames, 512] with any distance between rows; rows are contiguous inside. Static and
 // dynamic extents convert into each other with `as<>`. Tested in tests/core/view_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

@@ -5,6 +5,7 @@
 // closes the pieces are joined, so an equal pass afterwards allocates nothing. When memory is out, or more than the
 // caller's limit, take() throws core::out_of_memory; the pass is lost, the workspace serves the next one. One workspace
 // serves one thread at a time. Tested in tests/core/workspace_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/error.hpp>

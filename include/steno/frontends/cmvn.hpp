@@ -3,6 +3,7 @@
 // [T, D] -> [T, D]; shift is minus the mean and scale one over the deviation. Follows FunASR's apply_cmvn
 // (wav_frontend.py) and the file am.mvn (<AddShift>, <Rescale>). Without weights rows pass unchanged (published models
 // may ship without statistics). Tested in tests/frontends/cmvn_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/weights/weight.hpp>

@@ -7,6 +7,7 @@
 // last bits only. [samples] -> [1 + (samples - length) / shift, mels]. The sample rate is the caller's business.
 // A sample that is not finite, or beyond 2^40 after scaling, counts as 0, so features are always finite.
 // Tested in tests/frontends/fbank_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/frontend.hpp>
 #include <steno/frontends/mel_filters.hpp>

@@ -7,6 +7,7 @@
 // Deviations have n - 1 in the denominator (0 for one value). NeMo `normalize_batch` (features.py). What hangs on the
 // clip needs all rows, so accept() keeps them and finish() gives them all; otherwise rows pass as they come.
 // [T, D] -> [T, D]. Tested in tests/frontends/feature_norm_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/frontends/frontend.hpp>

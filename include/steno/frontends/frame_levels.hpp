@@ -3,6 +3,7 @@
 // Frame t is samples t shift .. t shift + length - 1, in [-1, 1]; only whole frames. Full scale over 400 samples is 26
 // dB, silence -60 dB. Follows `FsmnVADStreaming.ComputeDecibel`. [samples] -> [1 + (samples - length) / shift, 1].
 // Tested in tests/frontends/frame_levels_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/frontends/frontend.hpp>

@@ -3,6 +3,7 @@
 // Offline and streaming are one code: a `state` value carries what later rows still need, accept() takes a piece of any
 // size and writes the rows that are now complete, finish() takes the last piece (perhaps empty) and writes the rest.
 // The rows have the same bits however the input is cut. Tested in tests/frontends/wav_frontend_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/copyable.hpp>

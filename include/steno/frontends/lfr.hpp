@@ -3,6 +3,7 @@
 // Frames before the first are copies of the first, frames after the last are copies of the last; T frames give
 // ceil(T / n) rows. [T, W] -> [ceil(T / n), m W]. Follows FunASR's apply_lfr (wav_frontend.py), and its online form.
 // Tested in tests/frontends/lfr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/error.hpp>

@@ -9,6 +9,7 @@
 // then any window can be made by itself, and a long recording's features never exist as a whole. log_mel_peak is peak()
 // of a recording that comes in portions.
 // Tested in tests/frontends/log_mel_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/frontends/mel_filters.hpp>

@@ -6,6 +6,7 @@
 // (librosa.filters.mel): mel(f) = 3 f / 200 below 1 kHz, above 15 + 27 log_6.4(f / 1000); filters are linear in Hz and
 // scaled by 2 / (their width in Hz), unless norm is none. Tested in tests/frontends/fbank_test.cpp, log_mel_test.cpp
 // and nemo_mel_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/error.hpp>

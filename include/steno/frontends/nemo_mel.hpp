@@ -11,6 +11,7 @@
 // Pre-emphasis then takes the clip for as long as before although zeros stand in front of it, so the last 176 samples
 // are lost. [samples] -> [samples / 160, mels], one row fewer with exact_pad. Tested in
 // tests/frontends/nemo_mel_test.cpp and tests/parity/parakeet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/frontend.hpp>
 #include <steno/frontends/mel_filters.hpp>

@@ -6,6 +6,7 @@
 // Minimum statistics: between syllables and words even running speech falls to the background, so the lowest of a few
 // seconds is the background's level. Kept as minima of half a second, so the cost does not depend on the window.
 // Energies add up in double; the result depends on the frames alone. Tested in tests/frontends/noise_floor_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -7,6 +7,7 @@
 //   x.resize(f.rows(samples), f.width()); f(pcm, x, c);    // a whole clip
 //   auto s = f.start();                                    // a stream
 //   x.resize(f.ready(s, n), f.width()); f.accept(s, pcm, x, c); ... f.finish(s, rest, x, c);
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/cmvn.hpp>
 #include <steno/frontends/fbank.hpp>

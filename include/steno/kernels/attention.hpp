@@ -9,6 +9,7 @@
 // (packed_keys_values). Many queries of models with quantised weights are multiplied in tiles of bfloat16 where the
 // processor has such (attention_options::rounds, attention_amx.hpp). Bodies: generic/attention.inl and
 // attention_tile.inl. Tested in tests/kernels/attention_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/dtype.hpp>

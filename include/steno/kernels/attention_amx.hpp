@@ -6,6 +6,7 @@
 //   keys     [4 pairs of groups][steps of the width][terms][2 groups][16 pairs of a key's values][16 keys]
 //   values   [pairs of groups][4 steps][terms][2 groups][16 pairs of keys][16 columns]
 // Tested in tests/kernels/attention_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/bfloat_tiles.hpp>

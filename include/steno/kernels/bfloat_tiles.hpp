@@ -8,6 +8,7 @@
 //   weights  [steps][terms][2 groups][16 pairs][16 columns]
 // While tiles work, float instructions on 512 bits run at half their rate. For product/amx.hpp and attention_amx.hpp,
 // with whose kernels it is tested (tests/kernels/product_test.cpp, attention_test.cpp).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

@@ -6,6 +6,7 @@
 // bytes, filled up with zeros to whole blocks; ggml's Q8_0 but for the scale, which is no half. Few queries (a step of
 // a decoder) widen 16 rows at a time and let all heads of a group meet them; for many (a prompt) a head is widened once
 // and attention() does the rest. Body: generic/cached_attention.inl. Tested in tests/kernels/cached_attention_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/attention.hpp>
 

@@ -5,6 +5,7 @@
 // Two products for each head, with the scores of later rows taken out in between; sequences are short (a hypothesis),
 // so the square of scores is small. WeNet `subsequent_mask` with `MultiHeadedAttention`. Tested in
 // tests/kernels/causal_attention_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product.hpp>
 #include <steno/kernels/softmax.hpp>

@@ -4,6 +4,7 @@
 // The processor is queried once; the answer is the library's only process-wide word. Where the compiler's own flags
 // already guarantee the best set, it is a constant (never with AMX: the system has to grant its tiles). Tests and
 // benchmarks lower the word with limit_isa() to reach the other kernels. Tested in tests/kernels/cpu_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -3,6 +3,7 @@
 //   y[t][d] = sum_j taps[j][d] * x[t + j - left][d],  j = 0 .. count - 1
 // as torch.nn.Conv1d(groups = D) on rows [T, D]: `left` zeros before, as many behind as the formula needs. Exact
 // f32, summed in the order of j. Body: generic/depthwise.inl. Tested in tests/kernels/depthwise_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/kernels/row_tiles.hpp>

@@ -5,6 +5,7 @@
 // torch.nn.Conv2d(groups = channels, stride = 2) on planes stored as [frame, band, channel]; outside of the plane are
 // zeros. Exact f32, summed in the order of i, j. Body: generic/depthwise2d.inl. Tested in
 // tests/kernels/depthwise2d_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
 

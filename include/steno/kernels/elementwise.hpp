@@ -4,6 +4,7 @@
 //   gelu: x (1 + erf(x / sqrt 2)) / 2 (torch.nn.GELU's exact form)
 // All matrices of a call have one shape. On the calling thread: a pass over a layer's output is too short to share.
 // Body: generic/elementwise.inl. Tested in tests/kernels/elementwise_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

@@ -2,6 +2,7 @@
 //
 // Every kernel computes fma(scale, p, bias), then the activation, then the sum, so with none and relu the results of
 // all instruction sets differ only where p does. Tested in tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/core/fused.hpp>

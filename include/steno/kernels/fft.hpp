@@ -6,6 +6,7 @@
 // threads, and a lane's bits do not depend on the other lanes. `real_fft` is real_fft_lanes, which needs no library;
 // STENO_FFT_FFTW (cmake -DSTENO_FFT=fftw) makes it FFTW's, which is GPL, slower here, and ends the process when there
 // is no memory for a plan. Tested in tests/kernels/fft_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/aligned.hpp>
 #include <steno/kernels/fft_lanes.hpp>

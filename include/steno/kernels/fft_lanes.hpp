@@ -5,6 +5,7 @@
 // halves are separated. One transform per lane needs no shuffles and each lane has the same bits whatever the others
 // hold. 512 points in 16 lanes are 32 KiB: they stay in the first cache. Body: generic/fft.inl.
 // Tested in tests/kernels/fft_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/error.hpp>

@@ -4,6 +4,7 @@
 // log_mel_of_lanes: spectrum [bins][16] -> ln(max(filters * spectrum, floor) + add), or that without the logarithm, one
 // row per frame.
 // Bodies: generic/log_mel.inl. Tested in tests/frontends/fbank_test.cpp (every instruction set).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/core/extents.hpp>

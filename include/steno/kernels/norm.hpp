@@ -4,6 +4,7 @@
 //   rms_norm:   y = x / sqrt(mean(x^2) + eps) * gamma
 // as torch.nn.LayerNorm and RMSNorm. The variance is taken in a second pass and the mean corrected by it, so a large
 // common offset costs no accuracy. Body: generic/norm.inl. Tested in tests/kernels/norm_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/kernels/row_tiles.hpp>

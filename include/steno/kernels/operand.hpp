@@ -14,6 +14,7 @@
 // never exist as a whole.
 // Panels are of nearly equal height, no higher than the table's. q is that of ggml's Q8_0, but the scale is not rounded
 // to half. Tested in tests/kernels/operand_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/core/workspace.hpp>

@@ -2,6 +2,7 @@
 //
 // The layout: packed_layout.hpp; what the stored bytes mean: weights/blocks.hpp. Quants are moved, never rounded: the
 // packed form means exactly what the file says. Tested in tests/kernels/pack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/kernels/pack_blocks.hpp>

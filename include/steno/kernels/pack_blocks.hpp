@@ -2,6 +2,7 @@
 // time.
 //
 // What the stored bytes mean: weights/blocks.hpp; the layout: packed_layout.hpp. Tested in tests/kernels/pack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/pack_moves.hpp>
 #include <steno/kernels/packed_layout.hpp>

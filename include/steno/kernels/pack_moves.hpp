@@ -3,6 +3,7 @@
 //
 // Sixteen rows are turned four by four dwords, or eight by eight halves, in registers. The layout: packed_layout.hpp.
 // Tested in tests/kernels/pack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/packed_layout.hpp>
 #include <steno/weights/blocks/simple.hpp>

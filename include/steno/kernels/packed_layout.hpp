@@ -16,6 +16,7 @@
 // Rows beyond the last have scale and minimum 0; the number of groups is even, since tiles take two. Bits per weight:
 // those of the file, but q4_k 4.6, q5_k 5.6, q2_k 5.1, q3_k 4.6, iq4_nl 8.5 (as q8_0). Tested in
 // tests/kernels/pack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/core/extents.hpp>

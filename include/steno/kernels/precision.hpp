@@ -3,6 +3,7 @@
 // Weights in blocks of small integers are off by far more than 16 bits are, so what meets them may be rounded to 16
 // bits; floats of any width are kept as they are. Decided here alone, for every layer. Tested in
 // tests/kernels/precision_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/kernels/packed_layout.hpp>

@@ -6,6 +6,7 @@
 //   multiply(o, w, {.bias = b}, y, c);
 // The result has the same bits for any number of workers. What is summed in which order: product/reference.hpp.
 // Tested in tests/kernels/product_test.cpp, measured by bench/kernels/product_bench.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/kernels/operand.hpp>

@@ -4,6 +4,7 @@
 // So few rows wait for memory, and what a core can wait for at once depends on its family. The values are found by
 // bench/tune/read_ahead.cpp, which prints a row of the table below; nothing is tuned at run time, and no result depends
 // on them. Tested in tests/kernels/cpu_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -2,6 +2,7 @@
 //
 // The tile's height depends on the row's length alone, never on the number of workers, so results have the same bits
 // for any width. Tested through tests/kernels/norm_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
 

@@ -5,6 +5,7 @@
 // as torch.softmax and torch.log_softmax over the last axis: the largest value is subtracted first, so no finite input
 // overflows. -infinity is a probability of 0; a row of nothing else is NaN, as in the original. Body:
 // generic/softmax.inl. Tested in tests/kernels/softmax_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/kernels/row_tiles.hpp>

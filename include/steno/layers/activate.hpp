@@ -2,6 +2,7 @@
 //
 // As a rule it is the epilogue of a product (layers/linear.hpp); this is for what stands between others. y may be x.
 // Tested in tests/layers/stack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/activation.hpp>

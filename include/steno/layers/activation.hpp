@@ -2,6 +2,7 @@
 //
 // relu, gelu (the exact form), silu, identity; activation_of_env takes what the stack's record says, for families whose
 // files decide. Tested in tests/layers/stack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/epilogue.hpp>
 

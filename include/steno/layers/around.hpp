@@ -2,6 +2,7 @@
 //
 // with_positions, with_distances, with_activation derive from it: widths and parts are the stack's. Tested in
 // tests/layers/stack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/stage.hpp>
 

@@ -10,6 +10,7 @@
 //
 // `MultiHeadedAttention` of FunASR's adaptors, `MultiHeadAttention` of NeMo's transformer and of Whisper, Qwen's audio
 // tower and everything that has a name of its own in layers/. Tested on golden stages (tests/parity).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/causal_attention.hpp>
 #include <steno/kernels/elementwise.hpp>

@@ -8,6 +8,7 @@
 //
 // Each has the product behind attention, `out`, too. What attention does with them is layers/attention.hpp and
 // layers/cross_attention.hpp. Tested on golden stages (tests/parity).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/fixed_string.hpp>
 #include <steno/kernels/precision.hpp>

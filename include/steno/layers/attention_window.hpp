@@ -6,6 +6,7 @@
 // `chunked_limited_with_rc`). Limits in frames (NeMo `regular` and `rel_pos_local_attn`): each query sees `back` frames
 // before and `ahead` behind it. A border (FunASR `vad_mask`): rows of the first part do not see the second, but for the
 // last of them. Otherwise everything is seen. Tested in tests/layers/attention_window_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/attention.hpp>
 

@@ -4,6 +4,7 @@
 //
 // torch.nn.LSTM with one layer and `bidirectional=True`: names end in "_l0" and "_l0_reverse". It needs all rows, so
 // there is no state. Tested in tests/layers/lstm_test.cpp and on golden stages "upsample_blstm".
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/lstm.hpp>
 

@@ -9,6 +9,7 @@
 // Batch norm is folded into the depthwise weights when a checkpoint is imported; the layer norm stays. Taps are stored
 // tap by tap [Taps, D]; even numbers are allowed in causal modules. Tested in tests/parity/wenet_test.cpp and
 // parakeet_test.cpp (golden stages, caches).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/depthwise.hpp>
 #include <steno/kernels/elementwise.hpp>

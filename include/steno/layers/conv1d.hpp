@@ -5,6 +5,7 @@
 // torch.nn.Conv1d with padding = Taps / 2. x [frames, In] -> y [rows(frames), Out]. The weight is stored tap by tap,
 // [Out, Taps * In], so the frames a row sees are one piece of memory and the convolution is one product over
 // overlapping rows. Tested in tests/layers/conv1d_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/linear.hpp>
 

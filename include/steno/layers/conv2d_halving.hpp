@@ -6,6 +6,7 @@
 // torch.nn.Conv2d(In, Out, 3, 2, padding=1). Activations lie as [frame, band, channel], so the kernel is stored as
 // [Out, time * band * In] (the checkpoint has [Out, In, band, time]) and the convolution is a product over patches, a
 // few frames at a time. Tested in tests/layers/conv2d_halving_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/activation.hpp>
 #include <steno/layers/linear.hpp>

@@ -7,6 +7,7 @@
 // Every convolution is a product over gathered rows: activations lie as [frame, band, channel], so a kernel's row is
 // one piece of memory. Kernels are therefore stored as [D, time, frequency, channel] and the linear's columns as [band,
 // channel] (the checkpoint has channel first). Tested in tests/parity/wenet_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/linear.hpp>
 

@@ -7,6 +7,7 @@
 // funasr/models/sanm/attention.py, where each is needed once; in a stream, `forward_chunk`, the last rows of the pieces
 // before are seen, too), or the keys and values that keep_encoded() made of them for many calls (Whisper, WeNet).
 // Tested in tests/parity/paraformer_test.cpp, paraformer_online_test.cpp, whisper_test.cpp and wenet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/attention_products.hpp>

@@ -7,6 +7,7 @@
 // lie as [frame, band, channel]: taps are stored as [9, C] and the linear's columns as [band, channel] (the checkpoint
 // has channel first). The original masks rows behind the valid ones, which is the same as not having them. Tested in
 // tests/layers/depthwise_subsampling_test.cpp and tests/parity/parakeet_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/depthwise2d.hpp>
 #include <steno/layers/linear.hpp>

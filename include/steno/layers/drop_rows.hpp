@@ -2,6 +2,7 @@
 //
 // NeMo `drop_extra_pre_encoded` (`ConformerEncoder.cache_aware_stream_step`): the subsampling sees its overlap again,
 // and the rows it makes of it are not new. A whole clip keeps all. Tested in tests/parity/parakeet_test.cpp (chunks).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/layer.hpp>

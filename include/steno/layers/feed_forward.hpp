@@ -3,6 +3,7 @@
 // `PositionwiseFeedForward` of FunASR and WeNet, `ConformerFeedForward` and `PositionWiseFF` of NeMo, Whisper's `mlp`:
 // two products, which each family names differently. x [frames, D], inner width Ffn; y may be x. Tested in
 // tests/layers/stack_test.cpp and on golden stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/linear.hpp>
 #include <steno/layers/stack.hpp>

@@ -7,6 +7,7 @@
 // - 1, so a stream carries the last Taps - 1 rows. FSMN-VAD's `FSMNBlock` (lorder taps) is always one-sided;
 // Paraformer's decoder is symmetric over a whole text and one-sided in a stream (`forward_chunk`). Exact f32. Tested in
 // tests/layers/fsmn_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/depthwise.hpp>
 #include <steno/layers/layer.hpp>

@@ -2,6 +2,7 @@
 //
 // `Qwen3MLP` (transformers). gate_proj and up_proj read one prepared operand. x [rows, D], inner width Ffn; y may be x.
 // Tested in tests/networks/qwen3_decoder_test.cpp and on golden stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/linear.hpp>
 

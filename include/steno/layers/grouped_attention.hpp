@@ -5,6 +5,7 @@
 //
 // `Qwen3Attention` (transformers); grouped heads: Ainslie et al. 2023. Tested in tests/networks/qwen3_decoder_test.cpp
 // and on golden stages in tests/parity/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/attention.hpp>
 #include <steno/layers/rotary.hpp>

@@ -2,6 +2,7 @@
 //
 // FunASR's adaptors (models/llm_asr/adaptor.py, `downsample_rate`). x [frames, In] -> [ceil(frames / rate), rate In] ->
 // the stack's output. Tested on golden stages in tests/parity/fun_asr_nano_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/stack.hpp>
 

@@ -7,6 +7,7 @@
 // the same per chunk for ever and allocates nothing once the buffer has its size. Rows that stay as they are (an
 // encoder's, for a decoder) may be packed once for many calls instead. WeNet `att_cache`, the cache
 // of keys and values in transformers. Tested in tests/layers/kv_cache_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/aligned.hpp>
 #include <steno/core/view.hpp>

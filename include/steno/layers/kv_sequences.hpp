@@ -5,6 +5,7 @@
 // in one cache. extend() says what the next call brings; then every layer of the stack reads it from the record
 // (`env.sequences`) and each row sees what came before it in its own sequence. Tested in
 // tests/layers/kv_sequences_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/core/extents.hpp>

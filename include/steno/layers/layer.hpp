@@ -7,6 +7,7 @@
 // layer reads; a missing one is a compile error in one line. A layer that may write over its own input says `in_place`.
 // A layer whose last step is a product takes one argument more: what its result is added to. Compile tests:
 // tests/compile.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/copyable.hpp>

@@ -2,6 +2,7 @@
 //
 // torch.nn.LayerNorm: biased variance over the last axis. eps = 10^-Exponent: 1e-5 in SenseVoice (its own class), 1e-12
 // in FunASR's shared transformer layers. x [frames, D]; y may be x. Tested in tests/layers/layer_norm_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/norm.hpp>
 #include <steno/layers/layer.hpp>

@@ -4,6 +4,7 @@
 //
 // Whisper's `positional_embedding` (sinusoids as well, but half precision in the published files). x [frames, D], up
 // to Rows frames; y may be x. Tested on golden stages in tests/parity/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/kernels/elementwise.hpp>

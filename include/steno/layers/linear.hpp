@@ -2,6 +2,7 @@
 //
 // torch.nn.Linear: weight [Out, In], bias [Out]. x [frames, In] -> y [frames, Out]. The number format of the weight is
 // looked at once per call. Tested in tests/layers/linear_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product.hpp>
 #include <steno/layers/activation.hpp>

@@ -5,6 +5,7 @@
 // torch.nn.LSTM (one direction, no projection): rows of the weights in the order i, f, g, o; layer l reads the h of
 // layer l - 1. NeMo's prediction networks. Tested in tests/layers/lstm_test.cpp and on golden stages "lstm_h",
 // "lstm_c".
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/product.hpp>

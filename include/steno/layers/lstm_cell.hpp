@@ -2,6 +2,7 @@
 //
 // torch.nn.LSTMCell: the formula and the order of the gates are those of layers/lstm.hpp, the names have no number
 // behind them (weight_ih, weight_hh, bias_ih, bias_hh). Tested in tests/layers/silero_layers_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/lstm.hpp>
 

@@ -9,6 +9,7 @@
 // Nothing is written down for a model: parts come from members(), their order and sums from the combinators of
 // layers/stack.hpp. A line is "name: what it is, width in -> width out (or the one width), settings by name". Sizes
 // that a file decides are "any". Tested in tests/models/outline_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/conv1d.hpp>
 #include <steno/layers/fsmn.hpp>

@@ -2,6 +2,7 @@
 //
 // x [frames, input] -> y [frames, output]; y must not be x. The sum is the product's of each layer that ends in one.
 // Tested in tests/layers/stack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/parts.hpp>
 #include <steno/kernels/elementwise.hpp>

@@ -7,6 +7,7 @@
 // Transformer-XL is left out there, so p belongs to the key's ABSOLUTE position and the score is one product of double
 // width, [q + u, q + v] . [k, p]; keys are cached together with their p. Without positions (linear_pos absent) it is
 // `MultiHeadedAttention`. Tested in tests/parity/wenet_test.cpp (golden stages, caches).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/attention.hpp>
 

@@ -5,6 +5,7 @@
 // WeNet `PositionalEncoding` (embedding.py), NeMo `RelPositionalEncoding`. The originals keep a table of 5000 rows;
 // here any position is computed, in float as the original's table was. Tested in tests/layers/positions_test.cpp and on
 // golden stage "pos_emb".
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/attention_window.hpp>
 #include <steno/layers/stack.hpp>

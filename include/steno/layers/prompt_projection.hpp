@@ -5,6 +5,7 @@
 // NeMo `prompt_kernel` of `EncDecRNNTBPEModelWithPrompt` (rnnt_bpe_models_prompt.py), behind the whole encoder. Which
 // prompt it is, is the record's. Tested in tests/layers/prompt_projection_test.cpp and tests/parity/nemotron_test.cpp
 // (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/linear.hpp>
 

@@ -9,6 +9,7 @@
 // rows lie one value less than a row apart. The cache keeps keys and values; the original keeps the rows they are made
 // of, and projects all distances anew for every chunk. Tested in tests/layers/relative_attention_test.cpp and
 // tests/parity/parakeet_test.cpp (golden stages, caches).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/attention.hpp>
 #include <steno/layers/positions.hpp>

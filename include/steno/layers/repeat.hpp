@@ -4,6 +4,7 @@
 //
 // Each layer's result is traced as "out". A record with layer(i) gives layer i a record of its own. Tested in
 // tests/layers/stack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/kernels/elementwise.hpp>

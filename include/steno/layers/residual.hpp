@@ -6,6 +6,7 @@
 //
 // x [frames, D] -> y [frames, D]; y may be x. The sum is the last product's where it is one (`addend`): one pass over
 // memory fewer, equal bits. When somebody traces, it is a pass of its own. Tested in tests/layers/stack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/sequence.hpp>

@@ -2,6 +2,7 @@
 //
 // `Qwen3RMSNorm` (transformers): no mean is taken off, no bias. eps = 10^-Exponent. x [rows, D]; y may be x. Over the
 // heads of queries and keys: each head is a row. Tested in tests/layers/rms_norm_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/norm.hpp>
 #include <steno/layers/layer.hpp>

@@ -6,6 +6,7 @@
 // `Qwen3RotaryEmbedding` and `rotate_half` (transformers). The three position axes of Qwen's multimodal form are equal
 // for audio and text, so it is this. Angles are single precision, as in the original. Tested in
 // tests/layers/rotary_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/attention.hpp>
 

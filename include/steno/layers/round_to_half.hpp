@@ -3,6 +3,7 @@
 // y = float(half(x)), or y = x: `round_to_half` of the file. ggml's convolutions round what they read to f16 before
 // they multiply, so a network that computes what whisper.cpp computes has this layer before each of them. y may be x.
 // Tested in tests/layers/silero_layers_test.cpp and tests/parity/silero_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/half.hpp>
 #include <steno/kernels/elementwise.hpp>

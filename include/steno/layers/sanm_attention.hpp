@@ -6,6 +6,7 @@
 // FunASR `MultiHeadedAttentionSANM`. x [frames, In] -> y [frames, D]; In differs from D in the first layer. In a stream
 // (`forward_chunk`) the keys and values of earlier windows are seen, too; the memory sees the present window alone.
 // Tested in tests/parity/sense_voice_test.cpp (golden stages) and tests/models/paraformer_online_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/attention.hpp>
 #include <steno/layers/fsmn.hpp>

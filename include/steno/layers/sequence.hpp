@@ -4,6 +4,7 @@
 // widths and state are those of the layers; neighbours of different widths do not compile, or do not load. A result
 // goes to y as soon as the layers behind it can work in place, else to scratch. Tested in tests/layers/stack_test.cpp
 // and tests/compile/must_not_compile.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/parts.hpp>
 #include <steno/layers/stage.hpp>

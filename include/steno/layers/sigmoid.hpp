@@ -1,6 +1,7 @@
 // steno/layers/sigmoid.hpp - y = 1 / (1 + exp(-x)), value by value, where a network ends in probabilities.
 //
 // torch.nn.Sigmoid. y may be x. Tested in tests/layers/silero_layers_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/layer.hpp>

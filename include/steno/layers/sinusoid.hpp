@@ -6,6 +6,7 @@
 //
 // FunASR `SinusoidalPositionEncoder`: the depth is the width of the features (560), positions start at 1.
 // Tested in tests/layers/sinusoid_test.cpp and on golden stage "posenc".
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/layer.hpp>

@@ -1,6 +1,7 @@
 // steno/layers/softmax.hpp - y = e^x / sum(e^x), per row.
 //
 // x [frames, D]; y may be x. Tested in tests/parity/fsmn_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/layer.hpp>

@@ -5,6 +5,7 @@
 // torch.nn.ConvTranspose1d(D, D, taps, taps), so no two rows of x meet in a row of y. The checkpoint's [in, out, taps]
 // is kept as a matrix [taps * out, in]: one product, whose rows are `taps` rows side by side. Tested in
 // tests/layers/spread_rows_test.cpp and on golden stages "upsample_cnn".
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product.hpp>
 #include <steno/layers/layer.hpp>

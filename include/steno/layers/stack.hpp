@@ -9,6 +9,7 @@
 //
 // These are layers themselves: their members are their layers', their state is made of their layers' states, and the
 // record `env` goes through to every layer. Tested in tests/layers/stack_test.cpp and tests/compile/must_not_compile.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/around.hpp>
 #include <steno/layers/parallel.hpp>

@@ -5,6 +5,7 @@
 //
 // Everything in layers/stack.hpp calls its layers through run_stage(): rows and widths that do not fit are an error in
 // every build. Tested in tests/layers/stack_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/fixed_string.hpp>
 #include <steno/core/parts.hpp>

@@ -6,6 +6,7 @@
 // The basis B (windowed cosines, then sines) is the checkpoint's. Follows `STFT` of Silero VAD (in its TorchScript
 // archive: vad/utils/pytorch_stft), which mirrors the end alone and takes what is in front from the samples before;
 // whisper.cpp mirrors both edges. Tested in tests/layers/silero_layers_test.cpp and tests/parity/silero_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product.hpp>
 #include <steno/layers/layer.hpp>

@@ -5,6 +5,7 @@
 // FunASR `SANMEncoderChunkOpt._add_overlap_chunk` (funasr/models/scama/encoder.py). A last piece that is too short for
 // a feature has a window of kept rows alone, which the original multiplies by sqrt(D) once more. Tested in
 // tests/models/paraformer_online_test.cpp and tests/parity/paraformer_online_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/layer.hpp>

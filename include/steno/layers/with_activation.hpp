@@ -2,6 +2,7 @@
 //
 // WeNet `activation_type` (class_utils.py): one for the feed-forward parts and the convolutions of all blocks. Tested
 // in tests/parity/wenet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/activation.hpp>
 #include <steno/layers/stack.hpp>

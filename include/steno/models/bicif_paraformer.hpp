@@ -6,6 +6,7 @@
 // Follows `BiCifParaformer.inference` (funasr/models/bicif_paraformer/model.py): words are joined with a space, as the
 // original joins them where it gives times. See docs/models/paraformer.md. Tested in
 // tests/parity/bicif_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/bicif_parts.hpp>
 

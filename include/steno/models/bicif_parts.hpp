@@ -3,6 +3,7 @@
 //
 // Words are joined with a space, as the original joins them where it gives times (`BiCifParaformer.inference`, which
 // `SeacoParaformer` inherits). Tested through models/bicif_paraformer.hpp and models/seaco_paraformer.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/paraformer_parts.hpp>
 #include <steno/networks/bicif_predictor.hpp>

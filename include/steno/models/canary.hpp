@@ -6,6 +6,7 @@
 // NeMo `EncDecMultiTaskModel` (aed_multitask_models.py) as `transcribe()` calls it, `MultiTaskDecoding` with strategy
 // beam: published models have a beam of 1, which is greedy. Prompts are canary_prompt.hpp, long recordings and words
 // canary_windows.hpp. Tested in tests/parity/canary_test.cpp and tests/models/canary_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/models/canary_aligner.hpp>

@@ -7,6 +7,7 @@
 // `add_t_start_end_to_utt_obj` (aligner_utils.py) of NeMo: each word is split by itself and lies between the first
 // frame of its first piece and the last one of its last; a mark of punctuation at its end takes no time. Tested in
 // tests/convert/canary_aligner_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/nemo_parts.hpp>

@@ -8,6 +8,7 @@
 // aggregate tokenizer special tokens are those of the part "spl_tokens", and a context is written in the pieces of the
 // target language. The task of the first format follows from the languages. Tested in
 // tests/models/canary_prompt_test.cpp and tests/parity/canary_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/metadata.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>

@@ -7,6 +7,7 @@
 // `_find_optimal_chunk_size`, `_chunk_waveform` (audio_to_text_lhotse_prompted.py), `merge_parallel_chunks`
 // (chunking_utils.py), `process_aed_timestamp_outputs` (timestamp_utils.py) of NeMo; padding is lhotse's. Tested in
 // tests/models/canary_windows_test.cpp and on the recorded tables (tests/parity/canary_test.cpp).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/tokenizers/nemo_words.hpp>

@@ -6,6 +6,7 @@
 // Follows `ContextualParaformer.inference` and `cal_decoder_with_predictor`
 // (funasr/models/contextual_paraformer/model.py). The original gives no times. See docs/models/paraformer.md. Tested in
 // tests/parity/contextual_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/hotword_phrases.hpp>
 #include <steno/models/paraformer_parts.hpp>

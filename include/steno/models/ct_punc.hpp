@@ -7,6 +7,7 @@
 // characters and what stands between spaces, or those of the file's dictionary. Follows `CTTransformer.inference`
 // (funasr/models/ct_transformer/model.py); see docs/models/ct_punc.md. Tested in tests/models/ct_punc_test.cpp and
 // tests/parity/ct_punc_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/ct_punc_parts.hpp>
 #include <steno/tokenizers/word_dictionary.hpp>

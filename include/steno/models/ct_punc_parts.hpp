@@ -4,6 +4,7 @@
 //
 // ct_punc.hpp is the form for whole texts, ct_punc_realtime.hpp that for streams. Follows `CTTransformer`
 // (funasr/models/ct_transformer/model.py). Tested in tests/parity/ct_punc_test.cpp and ct_punc_realtime_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>

@@ -5,6 +5,7 @@
 // mark at the end of a piece is left out. Follows `CTTransformerStreaming.inference`
 // (funasr/models/ct_transformer_streaming/model.py); see docs/models/ct_punc.md. Tested in
 // tests/models/ct_punc_realtime_test.cpp and tests/parity/ct_punc_realtime_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/ct_punc_parts.hpp>
 #include <steno/networks/sanm_vad_encoder.hpp>

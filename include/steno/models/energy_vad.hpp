@@ -10,6 +10,7 @@
 // is over, so noise that is there from the beginning is background. After no original: energy over minimum statistics
 // with hysteresis and hangover are the textbook's means. Steady sounds longer than four seconds count as background.
 // Tested in tests/models/energy_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/error.hpp>

@@ -6,6 +6,7 @@
 //
 // and voice_segmenter makes segments of it. Follows `FsmnVADStreaming` (funasr/models/fsmn_vad_streaming/model.py); see
 // docs/models/fsmn_vad.md. A clip and a stream are the same code. Tested in tests/parity/fsmn_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/frame_levels.hpp>
 #include <steno/frontends/wav_frontend.hpp>

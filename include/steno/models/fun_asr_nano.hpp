@@ -7,6 +7,7 @@
 //
 // Follows `FunASRNano` (funasr/models/fun_asr_nano/model.py); see docs/models/fun_asr_nano.md. Tested in
 // tests/parity/fun_asr_nano_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/core/sorting.hpp>

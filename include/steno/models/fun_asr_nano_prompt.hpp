@@ -2,6 +2,7 @@
 //
 // `get_prompt` (funasr/models/fun_asr_nano/model.py). The names of the languages are those of the model's README.
 // Tested in tests/models/fun_asr_nano_test.cpp and tests/parity/fun_asr_nano_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/dtype.hpp>

@@ -1,6 +1,7 @@
 // steno/models/guides.hpp - hotwords and a language model in the units of a model's tokenizer.
 //
 // Tested in tests/pipelines/recording_test.cpp and tests/models/language_model_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/hotword.hpp>
 #include <steno/error.hpp>

@@ -2,6 +2,7 @@
 // of ids.
 //
 // Tested in tests/models/seaco_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/metadata.hpp>
 #include <steno/tokenizers/hotword_pieces.hpp>

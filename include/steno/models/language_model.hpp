@@ -2,6 +2,7 @@
 // favour.
 //
 // steno-convert writes it from an ARPA file (docs/formats.md). Tested in tests/models/language_model_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/hotword.hpp>
 #include <steno/models/guides.hpp>

@@ -3,6 +3,7 @@
 // Memory: f32 products read the mapped file in place; all others are repacked once (kernels/packed_layout.hpp) and the
 // pages of the originals are released, so the weights are never held twice. Norms and biases are copied. Tested in
 // tests/models/sense_voice_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/core/stop_token.hpp>

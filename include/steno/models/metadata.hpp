@@ -1,6 +1,7 @@
 // steno/models/metadata.hpp - front end and tokenizer of a packaged file, from its key-value pairs (docs/formats.md).
 //
 // Tested in tests/models/sense_voice_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/tokenizers/vocabulary.hpp>

@@ -2,6 +2,7 @@
 // row of the encoder sees, and the names of traced stages.
 //
 // Tested in tests/parity/parakeet_test.cpp and tests/parity/sortformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/feature_norm.hpp>
 #include <steno/frontends/nemo_mel.hpp>

@@ -2,6 +2,7 @@
 //
 // `prompt_dictionary` of model_defaults (rnnt_bpe_models_prompt.py, hybrid_rnnt_ctc_bpe_models_prompt.py): many names
 // share a number (en, en-US), and numbers have gaps. Tested in tests/models/nemo_prompts_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/metadata.hpp>
 

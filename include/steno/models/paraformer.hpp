@@ -8,6 +8,7 @@
 //
 // Follows `Paraformer.inference` (funasr/models/paraformer/model.py) and what it calls; see docs/models/paraformer.md.
 // Tested in tests/parity/paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/paraformer_parts.hpp>
 #include <steno/search/position_beam.hpp>

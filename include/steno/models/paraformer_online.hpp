@@ -8,6 +8,7 @@
 // Follows `ParaformerStreaming` (funasr/models/paraformer_streaming/model.py) and what it calls; see
 // docs/models/paraformer_online.md. Samples are cut into pieces by streaming/paraformer_stream.hpp. Tested in
 // tests/models/paraformer_online_test.cpp and tests/parity/paraformer_online_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/kernels/softmax.hpp>

@@ -3,6 +3,7 @@
 //
 // The members and tensor names of FunASR's `Paraformer`, which `ParaformerStreaming`, `BiCifParaformer`,
 // `SeacoParaformer` and `ContextualParaformer` inherit. Tested through the models.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/frontends/wav_frontend.hpp>

@@ -6,6 +6,7 @@
 // Follows `ASRModule` preprocessing and `ConformerEncoder` as `transcribe()` calls them; heads are parakeet_ctc.hpp and
 // parakeet_transducer.hpp. What is kept and what differs: docs/models/parakeet.md. Tested in
 // tests/parity/parakeet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/models/load.hpp>

@@ -3,6 +3,7 @@
 //
 // A node is the network behind a row of labels; equal labels share one (NeMo's cache in `batch_score_hypothesis`).
 // Nodes no hypothesis uses are forgotten after each frame. Tested in tests/models/parakeet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 

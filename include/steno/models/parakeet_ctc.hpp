@@ -5,6 +5,7 @@
 // NeMo `EncDecCTCModelBPE`, `ConvASRDecoder` (its convolution has kernel 1) and greedy `CTCBPEDecoding` with
 // timestamps. The prefix beam is WeNet's (ctc_prefix_beam.hpp), for hotwords and language models. A search is a value
 // and goes on with further rows. Tested in tests/parity/parakeet_test.cpp and tests/models/parakeet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/parakeet.hpp>

@@ -4,6 +4,7 @@
 // ends in ".", "!" or "?" (NeMo `get_segment_offsets`), or a pause follows it. Speech that does neither is cut at the
 // widest gap of its second half when it becomes too long. Words are nemo_words'. Tested in
 // tests/models/parakeet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/tokenizers/nemo_words.hpp>

@@ -6,6 +6,7 @@
 // fed zeros, not a row of the embedding. A search is a value: the labels, the state and its projection. With
 // durations it is TDT. Models with prompts (Nemotron: `EncDecRNNTBPEModelWithPrompt`) put a language behind the
 // encoder: row = prompt_kernel([row | one-hot]). Tested in tests/parity/parakeet_test.cpp and nemotron_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>

@@ -7,6 +7,7 @@
 // (`StreamingBatchedAudioBuffer`, streaming_utils.py), with other sizes: as soon as nothing follows a window's right
 // context, that counts, too, and the window is the last. Tested in tests/models/parakeet_test.cpp and
 // tests/parity/nemotron_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/parakeet.hpp>
 

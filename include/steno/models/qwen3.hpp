@@ -2,6 +2,7 @@
 // tokenizer.
 //
 // `Qwen3ASRThinkerForConditionalGeneration` (modeling_qwen3_asr.py). Tested through the models.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/log_mel.hpp>
 #include <steno/models/load.hpp>

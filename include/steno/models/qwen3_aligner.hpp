@@ -6,6 +6,7 @@
 //
 // One pass, nothing is written. Follows `Qwen3ForcedAligner.align` (qwen_asr/inference/qwen3_forced_aligner.py); see
 // docs/models/qwen3_asr.md. Tested in tests/parity/qwen3_aligner_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/core/sorting.hpp>

@@ -6,6 +6,7 @@
 //
 // Follows `Qwen3ASRForConditionalGeneration` and `Qwen3ASRModel` (QwenLM/Qwen3-ASR); see docs/models/qwen3_asr.md.
 // Tested in tests/models/qwen3_asr_test.cpp and tests/parity/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/core/text_ref.hpp>

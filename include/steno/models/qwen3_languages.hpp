@@ -1,6 +1,7 @@
 // steno/models/qwen3_languages.hpp - the languages of Qwen3-ASR by the names its prompts use, and their codes.
 //
 // `SUPPORTED_LANGUAGES` (qwen_asr/inference/utils.py). Tested in tests/models/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

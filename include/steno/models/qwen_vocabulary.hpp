@@ -2,6 +2,7 @@
 // long the text of a prompt may be.
 //
 // Tested in tests/models/qwen3_asr_test.cpp and tests/parity/fun_asr_nano_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/metadata.hpp>
 #include <steno/tokenizers/qwen_tokens.hpp>

@@ -11,6 +11,7 @@
 // transcribe(), recording and transcriber (pipelines/) take any such model. A model that also has a specialisation of
 // session (streaming/session.hpp), or a member type `session_type`, is recognised live. Asserted for
 // every family, and tested, in tests/pipelines/recogniser_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

@@ -9,6 +9,7 @@
 // Follows `SeacoParaformer.inference`, `_seaco_decode_with_ASF` and `_merge_res`
 // (funasr/models/seaco_paraformer/model.py); see docs/models/paraformer.md. Tested in
 // tests/parity/seaco_paraformer_test.cpp and tests/models/seaco_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/bicif_parts.hpp>
 #include <steno/models/hotword_phrases.hpp>

@@ -9,6 +9,7 @@
 // Follows `SenseVoiceSmall.inference` (funasr/models/sense_voice/model.py). Word times: `output_timestamp=True` of the
 // same function; see docs/models/sense_voice.md for what is kept and what differs. Tested in
 // tests/models/sense_voice_test.cpp and tests/parity/sense_voice_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/frontends/wav_frontend.hpp>

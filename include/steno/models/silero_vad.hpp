@@ -5,6 +5,7 @@
 // and speech_timestamps makes segments of it. Follows `get_speech_timestamps` and the models of Silero VAD v5 and v6,
 // one sample rate a file; see docs/models/silero_vad.md. A clip and a stream are the same code. Tested in
 // tests/models/silero_vad_test.cpp and tests/parity/silero_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>

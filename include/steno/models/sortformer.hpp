@@ -8,6 +8,7 @@
 // `forward_streaming`, which encodes what a speaker_cache kept before each chunk. A whole recording is scaled by 1 /
 // (its largest sample + 0.001), the largest, not the largest magnitude; streams are not. What is kept and what differs:
 // docs/models/sortformer.md. Tested in tests/parity/sortformer_test.cpp and tests/models/sortformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/models/load.hpp>

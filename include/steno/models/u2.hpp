@@ -7,6 +7,7 @@
 //
 // Follows `ASRModel.decode` (asr_model.py) and search.py. Streams are streaming/u2_stream.hpp. What is kept and what
 // differs: docs/models/wenet.md. Tested in tests/models/u2_test.cpp and tests/parity/wenet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/core/sorting.hpp>

@@ -7,6 +7,7 @@
 //
 // Follows whisper/model.py of openai/whisper; see docs/models/whisper.md. Tested in tests/models/whisper_test.cpp and
 // tests/parity/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/log_mel.hpp>
 #include <steno/models/load.hpp>

@@ -3,6 +3,7 @@
 // Follows `DecodingTask` (whisper/decoding.py): language from the first token's scores, prompt and prefix, suppression
 // and times (search/whisper_rules.hpp), greedy, sampled or beam search (search/token_search.hpp), the best of a
 // group by its score for each token. Tested in tests/parity/whisper_decode_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/text_ref.hpp>
 #include <steno/kernels/softmax.hpp>

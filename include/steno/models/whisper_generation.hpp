@@ -3,6 +3,7 @@
 // Fine-tuned models bring such settings (`generation_config.json` of transformers): tokens that never come, languages
 // that are known, what the prompt names when the user says nothing. Absent keys mean openai's rules. Schema:
 // docs/formats.md. Tested in tests/models/whisper_generation_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/models/metadata.hpp>

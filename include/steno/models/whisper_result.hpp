@@ -2,6 +2,7 @@
 //
 // Fields are those of `transcribe` (whisper/transcribe.py), and what became of each window. Tested in
 // tests/pipelines/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/models/whisper_transcribe.hpp>

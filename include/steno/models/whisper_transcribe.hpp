@@ -5,6 +5,7 @@
 // `transcribe` (whisper/transcribe.py). Memory does not grow with the recording but for the text: features are made for
 // each window, from the samples around it; their floor is the whole recording's. Tested in
 // tests/parity/whisper_transcribe_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/frontends/log_mel.hpp>
 #include <steno/models/whisper_decode.hpp>

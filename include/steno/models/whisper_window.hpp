@@ -1,6 +1,7 @@
 // steno/models/whisper_window.hpp - a window of Whisper's that is being decoded.
 //
 // Tested through tests/models/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/networks/whisper_decoder.hpp>
 

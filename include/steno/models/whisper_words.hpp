@@ -2,6 +2,7 @@
 //
 // Follows `find_alignment`, `merge_punctuations` and `add_word_timestamps` (whisper/timing.py), with the rules for
 // words that are too long. Tested in tests/parity/whisper_transcribe_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/kernels/softmax.hpp>

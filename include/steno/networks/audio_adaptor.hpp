@@ -6,6 +6,7 @@
 // FunASR `Transformer` (models/llm_asr/adaptor.py) with `EncoderLayer` and `MultiHeadedAttention`; eps is 1e-12, there
 // are no positions and no norm at the end. [frames, features] -> [rows(frames), width]. Fun-ASR-Nano has it before the
 // language model and before its CTC head. Tested on golden stages in tests/parity/fun_asr_nano_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/activate.hpp>
 #include <steno/layers/attention.hpp>

@@ -8,6 +8,7 @@
 // FunASR `CifPredictorV3` (funasr/models/bicif_paraformer/cif_predictor.py): `get_upsample_timestamp` with
 // `upsample_type: cnn_blstm` and `use_cif1_cnn: false`, `cif_wo_hidden`. The times are made of it in
 // search/cif_times.hpp. Tested in tests/parity/bicif_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/bidirectional_lstm.hpp>
 #include <steno/layers/spread_rows.hpp>

@@ -7,6 +7,7 @@
 // FunASR `CifPredictorV2`, `tail_process_fn` and `cif_v1` (funasr/models/paraformer/cif_predictor.py): one frame of
 // zeros with alpha = tail_threshold is appended; the running sum is a double rounded to float. The checkpoint's
 // convolution [D, D, 3] is stored as a matrix [D, 3 D], tap by tap. Tested in tests/parity/paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/linear.hpp>

@@ -6,6 +6,7 @@
 // WeNet `ConformerEncoderLayer` and `TransformerEncoderLayer` (encoder_layer.py), norm first, and NeMo's
 // `ConformerLayer` (conformer_modules.py), whose parts have other names. Streaming is the same call with a state.
 // Tested in tests/parity/wenet_test.cpp and parakeet_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/conformer_convolution.hpp>
 #include <steno/layers/feed_forward.hpp>

@@ -7,6 +7,7 @@
 // FunASR `ContextualParaformerDecoder`, `ContextualDecoderLayer`, `ContextualBiasDecoder`
 // (funasr/models/contextual_paraformer/decoder.py). Written by hand, for the two results of the last layer go different
 // ways. Tested in tests/parity/contextual_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/networks/sanm_decoder.hpp>
 

@@ -6,6 +6,7 @@
 // Distances are computed for any length, so there is no longest clip. A stream's state holds the caches of every layer;
 // nothing else carries over, because the subsampling sees its overlap again: the first `drop` rows of a piece are not
 // new. Tested in tests/parity/parakeet_test.cpp (golden stages, chunks and caches).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/depthwise_subsampling.hpp>
 #include <steno/layers/drop_rows.hpp>

@@ -7,6 +7,7 @@
 // [frames, classes]. A stream carries the last taps - 1 rows of every layer's projection; a clip is a stream that
 // begins with zeros, so cutting makes no difference. The original wraps torch.nn.Linear one name further down. Tested
 // in tests/parity/fsmn_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/fsmn.hpp>
 #include <steno/layers/linear.hpp>

@@ -6,6 +6,7 @@
 // `ContextualParaformer.cal_decoder_with_predictor` (contextual_paraformer/model.py). All phrases go step by step
 // together, the longest first, so those that are not at their end yet are the first rows. Tested in
 // tests/parity/seaco_paraformer_test.cpp and contextual_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/layers/lstm.hpp>

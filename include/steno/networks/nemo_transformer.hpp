@@ -7,6 +7,7 @@
 // `TransformerEncoder`, `TransformerEncoderBlock.forward_postln`, `MultiHeadAttention`, `PositionWiseFF`
 // (nemo/collections/asr/modules/transformer). There are no positions: rows come from an encoder that has them. Tested
 // in tests/parity/sortformer_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/attention.hpp>
 #include <steno/layers/feed_forward.hpp>

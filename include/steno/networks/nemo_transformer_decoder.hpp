@@ -10,6 +10,7 @@
 // layer, whose weight is the embedding (nemo/collections/asr/modules/transformer). The original keeps the inputs of
 // every layer; keys and values are kept here. It divides queries and keys by the fourth root of a head's width each,
 // and adds -10000 to what is masked: the same numbers. Tested in tests/parity/canary_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product.hpp>
 #include <steno/kernels/softmax.hpp>

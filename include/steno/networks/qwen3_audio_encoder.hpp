@@ -10,6 +10,7 @@
 // rows that makes too many are dropped. Rows never look beyond their block, so blocks are computed one after another
 // and a long recording needs no more memory than a short one. Tested on golden stages in
 // tests/parity/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/attention.hpp>

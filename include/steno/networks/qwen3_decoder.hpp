@@ -9,6 +9,7 @@
 // goes through in one pass, rows of audio beside rows of embed_tokens; a step is the same call with one row. Keys and
 // values stay in a state that can be rewound. Tested in tests/networks/qwen3_decoder_test.cpp, on golden stages in
 // tests/parity/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product.hpp>
 #include <steno/layers/gated_feed_forward.hpp>

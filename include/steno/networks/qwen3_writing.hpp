@@ -5,6 +5,7 @@
 // same few tokens again and again are what a language model makes of silence and noise. Several texts can be written at
 // once: each step is one product for all that go on. Tested in tests/networks/qwen3_decoder_test.cpp,
 // tests/parity/qwen3_asr_test.cpp and tests/models/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/networks/qwen3_decoder.hpp>

@@ -9,6 +9,7 @@
 // alone) and `MultiHeadedAttentionCrossAtt`. In a stream (`forward_chunk`) the FSMN is one-sided and goes on from the
 // tokens before, and the attention also sees the last encoder frames of the pieces before. Tested in
 // tests/parity/paraformer_test.cpp and paraformer_online_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/cross_attention.hpp>
 #include <steno/layers/fsmn.hpp>

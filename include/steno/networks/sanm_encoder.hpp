@@ -5,6 +5,7 @@
 // [frames, features] -> [frames, width]. In a stream (`SANMEncoderChunkOpt.forward_chunk` of models/scama/encoder.py)
 // positions go on from piece to piece, a window is the end of the one before and the new rows, and each layer also sees
 // the keys and values that it kept. Tested in tests/parity/sense_voice_test.cpp and paraformer_online_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/layer_norm.hpp>

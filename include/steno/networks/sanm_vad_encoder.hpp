@@ -8,6 +8,7 @@
 // memory sees earlier rows alone (sanm_shfit 5 of 11 taps). x * sqrt(width) + positions from 1; eps 1e-12. [words,
 // width] -> [words, width]. With one layer in all there is no last one. Tested on golden stages in
 // tests/parity/ct_punc_realtime_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/around.hpp>
 #include <steno/layers/attention_window.hpp>

@@ -7,6 +7,7 @@
 // FunASR `SeacoParaformer._seaco_decode_with_ASF` (funasr/models/seaco_paraformer/model.py) and
 // `ParaformerSANMDecoder.forward_asf6` (funasr/models/paraformer/decoder.py). Tested in
 // tests/parity/seaco_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/error.hpp>

@@ -8,6 +8,7 @@
 // lines). Of a file of whisper.cpp what convolutions read is rounded to halves, as ggml does. A call sees one window
 // with the samples before it, one a row; from window to window h and c go on. Tested in
 // tests/parity/silero_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/activate.hpp>
 #include <steno/layers/conv1d.hpp>

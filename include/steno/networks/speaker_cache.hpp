@@ -10,6 +10,7 @@
 // `streaming_update_async`, `_compress_spkcache` (sortformer_modules.py); where scores are equal the original does not
 // say which row stays, here the earliest does. Tested in tests/networks/speaker_cache_test.cpp and
 // tests/parity/sortformer_test.cpp (golden states).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

@@ -7,6 +7,7 @@
 // every product runs once for all of them; only self-attention looks at each hypothesis by itself. Keys and values of
 // the encoder's rows are computed once per utterance. A step's rows are beams, which are lists of row numbers, so a
 // fork copies numbers. Tested in tests/parity/wenet_test.cpp (golden stages).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/attention.hpp>

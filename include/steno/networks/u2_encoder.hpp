@@ -7,6 +7,7 @@
 // frames so far; nothing else carries over, because the subsampling sees its overlap again. Positions count from the
 // start of the stream, as libtorch's runtime counts. Tested in tests/parity/wenet_test.cpp (golden stages, chunks and
 // caches).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/conv2d_subsampling.hpp>
 #include <steno/layers/positions.hpp>

@@ -7,6 +7,7 @@
 // `TextDecoder` (whisper/model.py). Keys and values of the encoded rows are computed and packed once for a window. Rows
 // written by self-attention lie in one cache for all beams; a beam is a list of rows, so a fork copies numbers. Tested
 // on golden stages in tests/parity/whisper_test.cpp and tests/models/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product.hpp>
 #include <steno/layers/cross_attention.hpp>

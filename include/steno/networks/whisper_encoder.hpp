@@ -7,6 +7,7 @@
 // `AudioEncoder`, `ResidualAttentionBlock`, `MultiHeadAttention` (whisper/model.py): [2 rows, Mels] -> [rows, D], rows
 // up to 1500. Keys have no bias. Tested on golden stages in tests/parity/whisper_test.cpp, with random weights in
 // tests/models/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/layers/attention.hpp>
 #include <steno/layers/conv1d.hpp>

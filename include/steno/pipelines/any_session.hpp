@@ -14,6 +14,7 @@
 //   any_session s(t, diarizer, {}, {.split_on_speaker = true}, c);   // utterances and words have speakers
 //
 // Tested in tests/pipelines/any_session_test.cpp and segment_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/pipelines/attributed_session.hpp>

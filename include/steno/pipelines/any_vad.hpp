@@ -6,6 +6,7 @@
 //
 // A closed class: its bodies are in open_vad.hpp, where a new detector adds itself, and compiled once with
 // steno::pipelines. Tested in tests/pipelines/any_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/sink_ref.hpp>

@@ -6,6 +6,7 @@
 // and then has them for good: the utterance's and each word's. What follows waits behind it; of partial results only
 // the last one, which has no speaker yet. Samples are looked at in steps of 10 ms, so the portions of push() make no
 // difference. Tested in tests/pipelines/any_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/sink_ref.hpp>

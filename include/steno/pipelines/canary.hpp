@@ -1,6 +1,7 @@
 // steno/pipelines/canary.hpp - Canary in the pipelines.
 //
 // Tested in tests/pipelines/canary_test.cpp and recogniser_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/canary.hpp>
 #include <steno/pipelines/family.hpp>

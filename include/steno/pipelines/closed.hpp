@@ -4,6 +4,7 @@
 // What opens a file is a function template over `bodies`, whose definition is in open_NAME.hpp. So who includes a
 // closed class and does not construct one compiles none of the models behind it; who links steno::pipelines finds the
 // instantiation there and compiles none at all. Tested in tests/pipelines.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -3,6 +3,7 @@
 //
 // What is not set is the model's own default. Its family says which a model supports (family.hpp); others are an error.
 // Tested in tests/pipelines/whisper_test.cpp and tests/transcriber/options_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 

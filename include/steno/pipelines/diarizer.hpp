@@ -9,6 +9,7 @@
 // A model for streams works in constant memory (16 bytes for each 80 ms are kept for the result, and nothing where rows
 // are handed over); any other needs the whole recording, so its samples are kept. Closed classes; the bodies are in
 // open_diarizer.hpp and compiled once with steno::pipelines. Tested in tests/pipelines/diarizer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

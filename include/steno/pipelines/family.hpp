@@ -4,6 +4,7 @@
 // family_defaults is what any recogniser gets, a user's own too: each option goes to the member of the model's own
 // options that has its name. A built-in family says what differs in pipelines/FAMILY.hpp. Tested in
 // tests/pipelines/recogniser_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/models/language_model.hpp>

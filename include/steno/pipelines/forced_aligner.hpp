@@ -2,6 +2,7 @@
 //
 // A closed class; its body is in open_forced_aligner.hpp and compiled once with steno::pipelines. Beside a recording:
 // word_aligner.hpp. Tested in tests/pipelines/word_aligner_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

@@ -1,6 +1,7 @@
 // steno/pipelines/fun_asr_nano.hpp - Fun-ASR-Nano in the pipelines.
 //
 // Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/fun_asr_nano.hpp>
 #include <steno/pipelines/family.hpp>

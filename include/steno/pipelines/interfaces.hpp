@@ -2,6 +2,7 @@
 //
 // Implemented for every recogniser by loaded_model.hpp. A call of these is one for a clip or a portion of samples,
 // never inside a forward pass. Tested in tests/pipelines/recogniser_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

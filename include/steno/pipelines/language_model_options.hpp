@@ -1,6 +1,7 @@
 // steno/pipelines/language_model_options.hpp - what all recognisers that are language models are set to alike.
 //
 // Tested in tests/pipelines/transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/pipelines/decoding_options.hpp>

@@ -2,6 +2,7 @@
 //
 // Instantiated for the models of each family where all are opened (open_model.hpp), or in steno::pipelines. Tested in
 // tests/pipelines/transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/stop_token.hpp>
 #include <steno/models/load.hpp>

@@ -5,6 +5,7 @@
 // wanted, with the pause between them; or, for a model whose window is of one length, they share clips without it.
 // Recordings come in portions of any size, and what is needed of them is kept: memory does not grow with their length.
 // Tested in tests/pipelines/long_audio_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/extents.hpp>

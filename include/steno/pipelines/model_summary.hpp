@@ -1,6 +1,7 @@
 // steno/pipelines/model_summary.hpp - what a packaged file says of its model, whichever family it is of.
 //
 // Tested in tests/pipelines/recording_test.cpp and tests/programs/steno_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/metadata.hpp>
 #include <steno/weights/gguf.hpp>

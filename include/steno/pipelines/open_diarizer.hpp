@@ -1,6 +1,7 @@
 // steno/pipelines/open_diarizer.hpp - the model behind diarizer.
 //
 // Tested in tests/pipelines/diarizer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/models/load.hpp>

@@ -1,6 +1,7 @@
 // steno/pipelines/open_forced_aligner.hpp - the model behind forced_aligner.
 //
 // Tested in tests/pipelines/word_aligner_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/load.hpp>
 #include <steno/models/qwen3_aligner.hpp>

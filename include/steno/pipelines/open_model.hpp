@@ -1,6 +1,7 @@
 // steno/pipelines/open_model.hpp - the families that a file may be of.
 //
 // A new family adds its header and its place in all_families. Tested in tests/pipelines/recogniser_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/stop_token.hpp>
 #include <steno/error.hpp>

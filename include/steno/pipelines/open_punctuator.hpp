@@ -1,6 +1,7 @@
 // steno/pipelines/open_punctuator.hpp - the models behind punctuator.
 //
 // Tested in tests/pipelines/punctuate_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/ct_punc_realtime.hpp>

@@ -2,6 +2,7 @@
 //
 // A new detector adds a row to open_vad() and an overload of vad_options(). Tested in
 // tests/pipelines/any_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/energy_vad.hpp>
 #include <steno/models/fsmn_vad.hpp>

@@ -1,6 +1,7 @@
 // steno/pipelines/paraformer.hpp - Paraformer in the pipelines, the offline and the online one.
 //
 // Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/paraformer.hpp>
 #include <steno/pipelines/family.hpp>

@@ -1,6 +1,7 @@
 // steno/pipelines/parakeet.hpp - Parakeet in the pipelines: CTC, RNN-T and TDT.
 //
 // Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>

@@ -4,6 +4,7 @@
 // comes: recordings have any length, and what is written stays. A model of streams (ct_punc_realtime) takes segments
 // for pieces of one text: the mark behind the last word of a segment stands at the beginning of the next one. Tested in
 // tests/pipelines/punctuate_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/models/ct_punc.hpp>

@@ -8,6 +8,7 @@
 //
 // A closed class; its body is in open_punctuator.hpp and compiled once with steno::pipelines. Tested in
 // tests/pipelines/punctuate_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

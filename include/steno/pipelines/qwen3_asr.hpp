@@ -1,6 +1,7 @@
 // steno/pipelines/qwen3_asr.hpp - Qwen3-ASR in the pipelines.
 //
 // Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/pipelines/family.hpp>

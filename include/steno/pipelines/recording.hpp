@@ -7,6 +7,7 @@
 //
 // Samples are cut into clips (long_audio.hpp) unless the model finds its own way through a recording. Memory does not
 // grow with the length. Tested in tests/pipelines/recording_test.cpp and recogniser_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sink_ref.hpp>
 #include <steno/models/recogniser.hpp>

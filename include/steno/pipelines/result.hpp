@@ -1,6 +1,7 @@
 // steno/pipelines/result.hpp - the result of a recogniser, where users of the pipelines look for it.
 //
 // The type itself lies below the models, which return it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/tokenizers/scripts.hpp>

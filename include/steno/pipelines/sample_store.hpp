@@ -3,6 +3,7 @@
 // Kept in blocks, with 16 bits for a sample where that loses nothing (recordings that were 16 bits wide), so that hours
 // of them take what their file takes; those that are not needed any more are given back. Tested in
 // tests/pipelines/sample_store_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

@@ -1,6 +1,7 @@
 // steno/pipelines/seaco_paraformer.hpp - BiCif, SeACo and contextual Paraformer in the pipelines.
 //
 // Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/contextual_paraformer.hpp>

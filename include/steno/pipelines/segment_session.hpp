@@ -16,6 +16,7 @@
 // With `partials` another model, one that streams, writes the partial results; nothing of them stays, since the final
 // ones are this model's. Options and events are those of streaming/session.hpp. What is decided when depends on the
 // samples alone, not on how they come. Tested in tests/pipelines/segment_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/sink_ref.hpp>

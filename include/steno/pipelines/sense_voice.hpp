@@ -1,6 +1,7 @@
 // steno/pipelines/sense_voice.hpp - SenseVoice in the pipelines.
 //
 // Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/sense_voice.hpp>
 #include <steno/pipelines/family.hpp>

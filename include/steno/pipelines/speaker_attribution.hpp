@@ -15,6 +15,7 @@
 // Times are whole milliseconds here, so sums are exact: neither the portions of rows nor when segments came make a
 // difference. Nothing of the kind is in the originals, which give out two results. Tested in
 // tests/pipelines/speaker_attribution_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>

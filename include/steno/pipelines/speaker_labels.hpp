@@ -12,6 +12,7 @@
 // A diarizer gets the samples that the recogniser gets, and speaker_attribution joins what both found. With an
 // executor of its own the diarizer works on another thread at the same time; what comes out is the same. Tested in
 // tests/pipelines/speaker_labels_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

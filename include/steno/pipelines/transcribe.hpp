@@ -4,6 +4,7 @@
 //   result r = transcribe(model, pcm, {}, context);
 //
 // Tested in tests/pipelines/recogniser_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/recording.hpp>
 #include <steno/pipelines/result.hpp>

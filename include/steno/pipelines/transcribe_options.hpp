@@ -1,4 +1,5 @@
 // steno/pipelines/transcribe_options.hpp - how a recording is transcribed; what a model does not support it refuses.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/hotword.hpp>
 #include <steno/core/text_ref.hpp>

@@ -8,6 +8,7 @@
 // Closed classes: what they do is transcribe() and recording<Model> (transcribe.hpp, recording.hpp) of the model that
 // the file names; the bodies are in open_model.hpp and compiled once with steno::pipelines. Live: any_session.hpp.
 // Tested in tests/pipelines/transcriber_test.cpp and recording_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

@@ -1,6 +1,7 @@
 // steno/pipelines/transcriber_of.hpp - a transcriber of a model that is there already, a user's own too.
 //
 // Tested in tests/pipelines/recogniser_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/pipelines/loaded_model.hpp>
 #include <steno/pipelines/transcriber.hpp>

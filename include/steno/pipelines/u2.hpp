@@ -1,6 +1,7 @@
 // steno/pipelines/u2.hpp - WeNet U2 and U2++ in the pipelines.
 //
 // Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/u2.hpp>
 #include <steno/pipelines/family.hpp>

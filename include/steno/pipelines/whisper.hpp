@@ -4,6 +4,7 @@
 // first window. Who can read a recording twice calls preview() with all of it first; then push() transcribes as it
 // comes and nothing is kept but the window. Otherwise the samples are kept until finish(). Tested in
 // tests/pipelines/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>

@@ -7,6 +7,7 @@
 // A segment's text is laid over its own samples, which are kept until then. Words with native times stay as they are;
 // no times are given to what is longer than the aligner takes. Follows `Qwen3ASRModel.transcribe` with
 // return_time_stamps. Tested in tests/pipelines/word_aligner_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>

@@ -6,6 +6,7 @@
 // to `max_steps` steps, and what has not ended then is taken as it is. The model is a step function
 // step(ids of the beams, parents of the beams) -> log-probabilities [beams, labels]; `parents` says which beam of the
 // step before each one continues. Tested in tests/search/attention_beam_test.cpp and on golden results.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>

@@ -11,6 +11,7 @@
 // and so do we: peaks are looked for among the weights (as a rule there are none), and it is the running sums that are
 // integrated. Tested in tests/search/cif_times_test.cpp, tests/parity/paraformer_test.cpp and
 // bicif_paraformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

@@ -5,6 +5,7 @@
 // ends the label wins over the blank. torchaudio's `forced_align` (forced_align/cpu/compute.cpp), which Fun-ASR-Nano
 // uses, stays where one step and two are equally good and both better. Tested in tests/search/ctc_alignment_test.cpp
 // (against all paths) and on the golden timestamps.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/workspace.hpp>
 #include <steno/search/ctc_greedy.hpp>

@@ -2,6 +2,7 @@
 //
 // Graves et al. 2006; `argmax`, `unique_consecutive`, drop blank in FunASR. Scores may be logits or log-probabilities
 // [frames, labels]; of equal scores the lowest label wins. Tested in tests/search/ctc_greedy_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

@@ -6,6 +6,7 @@
 // token's time is as a rule the LAST frame of its run. Streaming is the same object fed with more frames; settle()
 // takes from the front what all prefixes share, so that a stream costs the same however long it becomes.
 // Tested in tests/search/ctc_prefix_beam_test.cpp (against all paths) and on golden n-best lists.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>

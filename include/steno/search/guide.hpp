@@ -3,6 +3,7 @@
 // Both score a hypothesis label by label and settle at its end; their states and the sum of what they gave are one
 // small value that hypotheses copy. Where a search compares hypotheses it adds the sum; the model's own score stays
 // apart. Tested in tests/search/ngram_test.cpp and with the searches.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/search/hotword_automaton.hpp>
 #include <steno/search/word_scorer.hpp>

@@ -12,6 +12,7 @@
 // and their bonus stands beside them, so a search pays for the units it looks at and not for the length of the list.
 // Const after construction, shared by any number of searches. Tested in tests/search/hotword_automaton_test.cpp and
 // on golden n-best lists.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

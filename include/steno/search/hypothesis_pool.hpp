@@ -2,6 +2,7 @@
 //
 // A hypothesis is made of vectors. Copies are made of ones that were given back, and what is no longer wanted is given
 // back, so a search that is warm allocates nothing. Tested in tests/search/hypothesis_pool_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

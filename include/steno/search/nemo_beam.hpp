@@ -8,6 +8,7 @@
 // a penalty scores are no sums any more; all of it in single precision. A beam of 1 is greedy. The model is a step
 // function step(next tokens, sources) -> log-probabilities [beams, tokens]; `sources` says which text each one
 // continues. Tested in tests/search/nemo_beam_test.cpp and on golden results (tests/parity/canary_test.cpp).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>

@@ -6,6 +6,7 @@
 // of node i are nodes first_child[i] .. first_child[i + 1] - 1 in the order of their words: levels stand behind one
 // another, so two arrays say everything. `shorter` of a node is that of its words without the first. A state is a node,
 // so hypotheses copy one number. Const after construction. Tested in tests/search/ngram_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>

@@ -7,6 +7,7 @@
 // lies latest in the left text and earliest in the right one is extended by what does not agree, one place further to
 // the right for each row; a run of one token is none. Tested in tests/search/overlap_merge_test.cpp and on the
 // recorded table (tests/parity/canary_test.cpp).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/extents.hpp>

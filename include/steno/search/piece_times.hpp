@@ -3,6 +3,7 @@
 // A token's frame is its END; it begins 100 ms earlier. Where the distance to a neighbour is less than 100 ms, the
 // border between them is the middle of both frames, in whole frames. Follows `AsrDecoder::UpdateResult`
 // (runtime/core/decoder/asr_decoder.cc). Tested in tests/search/piece_times_test.cpp (golden tables).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

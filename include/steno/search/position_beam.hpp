@@ -8,6 +8,7 @@
 // the best few of each state are kept. A unit that begins a phrase leads to one state wherever it comes from, so only
 // the best few hypotheses begin it: a long list costs its beginnings, not beginnings times hypotheses. steno's own;
 // without hotwords the best text is that of the best tokens. Tested in tests/search/position_beam_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/search/guide.hpp>

@@ -3,6 +3,7 @@
 // Finite weights may overflow all the same (a damaged file has numbers like 1e38), and NaN has no place in an order:
 // sorting by it is undefined, and a model that computes nothing would pass for one that finds silence. Tested in
 // tests/search/scores_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/error.hpp>

@@ -2,6 +2,7 @@
 //
 // Each search holds them in options of its own and says there what it takes from them; what it has no use for it
 // refuses. Tested with the searches in tests/search.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/error.hpp>

@@ -1,5 +1,6 @@
 // steno/search/stable_sorter.hpp - a stable sort that allocates nothing once it is warm, as std::stable_sort does each
 // time. Tested in tests/search/stable_sorter_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 

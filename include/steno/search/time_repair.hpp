@@ -4,6 +4,7 @@
 // nearer neighbour's time, a longer one is spread evenly between its neighbours. Follows
 // `Qwen3ForceAlignProcessor.fix_timestamp` (qwen_asr/inference/qwen3_forced_aligner.py). Tested in
 // tests/parity/qwen3_aligner_test.cpp and tests/models/qwen3_aligner_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

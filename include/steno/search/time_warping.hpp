@@ -5,6 +5,7 @@
 //
 // Follows `find_alignment`, `median_filter` and `dtw_cpu` (whisper/timing.py): costs are floats, ends are reflected,
 // and of equal steps the one along frames is taken. Tested in tests/search/time_warping_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

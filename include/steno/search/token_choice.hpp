@@ -6,6 +6,7 @@
 // TemperatureLogitsWarper, TopKLogitsWarper and TopPLogitsWarper; of equal scores at a limit the smaller ids stay.
 // Numbers come from splitmix64, so a seed gives the same text everywhere. Tested in
 // tests/search/token_choice_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

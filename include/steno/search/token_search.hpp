@@ -6,6 +6,7 @@
 // Hotwords (a hotword_automaton) are steno's own: hypotheses are compared by log-probability and what they earned, but
 // their score stays the model's, so that thresholds on it mean what they mean without. Tested in
 // tests/search/token_search_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>

@@ -11,6 +11,7 @@
 // earns counts wherever labels or hypotheses are compared, and labels that continue a phrase are candidates, too. In a
 // stream settle() takes from the front what all hypotheses share, or the best one has decided. Tested in
 // tests/search/transducer_beam_test.cpp on what the original finds.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/search/guide.hpp>

@@ -7,6 +7,7 @@
 // Graves 2012; Xu et al. 2023 (TDT). NeMo `GreedyRNNTInfer` and `GreedyTDTInfer` (rnnt_greedy_decoding.py), the sample
 // loop. Scores of a step are [labels, blank, durations]; of equal ones the first wins. A search goes on where the last
 // rows ended. Tested in tests/search/transducer_greedy_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/search/ctc_greedy.hpp>
 

@@ -6,6 +6,7 @@
 //   - when all times together are more probable than every other token, a time comes
 // Follows SuppressBlank, SuppressTokens and ApplyTimestampRules (whisper/decoding.py). Tested in
 // tests/search/whisper_rules_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

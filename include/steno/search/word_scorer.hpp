@@ -5,6 +5,7 @@
 // What begins a word is found once for each piece of a vocabulary: U+2581 (a space) in front of letters, and every
 // character of a script that is written without spaces. Special pieces (<...>) are no text; those that end a turn end
 // the text. Tested in tests/search/ngram_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/search/ngram.hpp>
 

@@ -4,6 +4,7 @@
 // silence (rule 1: even if nothing was decoded, 5 s; rule 2: after something was decoded, 1 s), or a long utterance
 // whatever else (rule 3: 20 s). Follows `CtcEndpoint` (runtime/core/decoder/ctc_endpoint.cc), which decides after every
 // chunk. Tested in tests/segmentation/ctc_endpoint_test.cpp (golden tables).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

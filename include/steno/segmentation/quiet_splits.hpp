@@ -6,6 +6,7 @@
 //
 // The second follows `split_audio_into_chunks` (qwen_asr/inference/utils.py). Tested in
 // tests/segmentation/quiet_splits_test.cpp, tests/pipelines/long_audio_test.cpp and tests/parity/qwen3_text_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/extents.hpp>

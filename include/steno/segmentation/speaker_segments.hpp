@@ -6,6 +6,7 @@
 // before it, times are floats until they are rounded to hundredths, and of spans that touch one after the other the
 // last one's end counts, even when an earlier one ends later. Tested in tests/segmentation/speaker_segments_test.cpp
 // and tests/parity/sortformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
 

@@ -6,6 +6,7 @@
 // The spans are those of speaker_segments(), one by one: as they settle, or in the order of their starts, which waits
 // for whoever began before and goes on. Memory does not grow with the recording. Tested in
 // tests/segmentation/speaker_turns_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sink_ref.hpp>
 #include <steno/core/view.hpp>

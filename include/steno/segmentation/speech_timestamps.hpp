@@ -6,6 +6,7 @@
 // Silero VAD (src/silero_vad/utils_vad.py) and makes its segments while the windows come: a start is emitted as soon
 // as the segment is known to stay, an end as soon as the next start cannot change it. With min_speech 0 the starts and
 // ends are those of its `VADIterator`. Tested in tests/segmentation/speech_timestamps_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

@@ -5,6 +5,7 @@
 // lasted, when it grows too long, or with the audio. Follows `WindowDetector` and `FsmnVADStreaming.DetectOneFrame`
 // with their bookkeeping (funasr/models/fsmn_vad_streaming/model.py), frame by frame. Tested in
 // tests/segmentation/voice_segments_test.cpp and tests/parity/fsmn_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

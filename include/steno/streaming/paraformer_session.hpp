@@ -1,6 +1,7 @@
 // steno/streaming/paraformer_session.hpp - an online Paraformer behind the options and events of all families.
 //
 // Tested in tests/pipelines/any_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/streaming/paraformer_stream.hpp>
 #include <steno/streaming/session.hpp>

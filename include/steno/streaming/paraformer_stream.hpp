@@ -5,6 +5,7 @@
 // never change once they are emitted. An utterance ends where several pieces bring no token: that is our own rule, it
 // divides the text alone, and the model goes on as if nothing had happened. Tested in
 // tests/streaming/paraformer_stream_test.cpp and tests/parity/paraformer_online_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/paraformer_online.hpp>
 #include <steno/streaming/stream_event.hpp>

@@ -2,6 +2,7 @@
 //
 // Labels of a greedy search never change, so tokens are placed once, as they come. Those that belong to settled
 // utterances are forgotten in batches. Tested in tests/streaming/parakeet_window_stream_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/parakeet.hpp>
 

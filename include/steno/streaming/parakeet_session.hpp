@@ -3,6 +3,7 @@
 // Models that were trained to stream with caches do (parakeet_stream), any other decodes pieces between their
 // neighbours (parakeet_window_stream). An utterance is what stands up to <EOU> where the model has such a label, else a
 // sentence. Rows are 80 ms. Tested in tests/pipelines/any_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/parakeet_sentences.hpp>
 #include <steno/streaming/parakeet_placed.hpp>

@@ -10,6 +10,7 @@
 // What is left at the end is decoded when it is at least 8 frames, as there. <EOU> and <EOB> are ordinary labels for
 // the original; here they are events, too, and forgetting the text before at <EOU> is an option. Tested in
 // tests/parity/parakeet_test.cpp and tests/parity/nemotron_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/parakeet_transducer.hpp>
 

@@ -9,6 +9,7 @@
 // speech_to_text_streaming_infer_rnnt.py; models that were trained to look behind each chunk (parakeet-unified) see
 // their mask inside of a window. Tested in tests/streaming/parakeet_window_stream_test.cpp and
 // tests/parity/nemotron_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>

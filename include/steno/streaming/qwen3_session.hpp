@@ -3,6 +3,7 @@
 // A row is 80 ms. Utterances are settled at quiet places after a minute at the latest, so that the cost of a step stays
 // bounded, or earlier where the file says what the model understands; what was stable is never taken back. Tested
 // in tests/pipelines/any_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/session.hpp>

@@ -8,6 +8,7 @@
 // values of the prompt before them are kept while the loudest frame stays the same. With `max_utterance_seconds` an
 // utterance is settled at a quiet place after so many seconds and the next begins, so a step costs the same for ever.
 // Tested in tests/parity/qwen3_stream_test.cpp and tests/streaming/qwen3_stream_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/streaming/stream_event.hpp>

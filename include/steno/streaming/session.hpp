@@ -8,6 +8,7 @@
 // what listens need not know the family; who wants all that a family has to say uses its stream. Each family's is in
 // streaming/FAMILY_session.hpp, and any_session (pipelines/) chooses at run time. The portions of push() make no
 // difference to the events. Tested in tests/pipelines/any_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/hotword.hpp>

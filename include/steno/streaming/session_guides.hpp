@@ -1,6 +1,7 @@
 // steno/streaming/session_guides.hpp - hotwords and a language model of a session, in the model's units.
 //
 // Tested in tests/pipelines/any_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/guides.hpp>
 #include <steno/models/language_model.hpp>

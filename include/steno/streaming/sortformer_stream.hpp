@@ -9,6 +9,7 @@
 // `SortformerEncLabelModel.forward_streaming`, `SortformerModules.streaming_feat_loader`. The portions of push() make
 // no difference. Tested in tests/parity/sortformer_test.cpp (golden chunks and states) and
 // tests/streaming/sortformer_stream_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/sortformer.hpp>
 

@@ -1,6 +1,7 @@
 // steno/streaming/stream_event.hpp - what every stream of a recogniser gives its sink.
 //
 // Tested through tests/streaming.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 

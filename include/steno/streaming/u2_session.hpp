@@ -1,6 +1,7 @@
 // steno/streaming/u2_session.hpp - a U2 model behind the options and events of all families.
 //
 // Tested in tests/pipelines/any_session_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/search/piece_times.hpp>
 #include <steno/streaming/session.hpp>

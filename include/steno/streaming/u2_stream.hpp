@@ -8,6 +8,7 @@
 // The portions of push() make no difference: a chunk is decoded as soon as its features are there. The ids that all
 // hypotheses share are stable: no later result of the utterance changes them. Tested in
 // tests/streaming/u2_stream_test.cpp and tests/parity/wenet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/models/u2.hpp>

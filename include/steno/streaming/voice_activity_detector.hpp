@@ -7,6 +7,7 @@
 // Changes come in order of time and alternate: a start, its end, the next start. They do not depend on how the audio
 // was cut. Modelled by energy_vad and fsmn_vad; pipelines/any_vad.hpp chooses one at run time. Tested in
 // tests/streaming/voice_activity_detector_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/copyable.hpp>

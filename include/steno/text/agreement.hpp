@@ -7,6 +7,7 @@
 // in a row have in common from their beginning on stay. The last word of either has no say, since audio that ends in
 // the middle of a word may give another one. A word stands between white space; characters of scripts without spaces
 // are words of their own. Tested in tests/text/agreement_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/text/repeated_words.hpp>
 

@@ -3,6 +3,7 @@
 //   bytes of the text / bytes of zlib's stream at its default level (6)
 //
 // `compression_ratio` (whisper/utils.py). Tested in tests/text/compression_ratio_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

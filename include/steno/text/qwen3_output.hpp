@@ -5,6 +5,7 @@
 // Follows `parse_asr_output`, `detect_and_fix_repetitions`, `normalize_language_name` and `merge_languages`
 // (qwen_asr/inference/utils.py), character by character as Python counts them. Tested in
 // tests/text/qwen3_output_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

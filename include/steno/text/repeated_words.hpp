@@ -7,6 +7,7 @@
 // of them may not be touched. Patterns of figures are cut
 // after 20 rounds only: numbers have runs of zeros. No part of the originals, which cut patterns of 20 rounds
 // (qwen3_output.hpp) or none. Tested in tests/text/repeated_words_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/text/qwen3_output.hpp>
 

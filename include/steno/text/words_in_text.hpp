@@ -6,6 +6,7 @@
 // A cut lies behind the marks of the word before it, and before the white space and the opening marks of its own. The
 // pieces between cuts are the whole text. Works on any script: only the words' own characters are looked for. Tested in
 // tests/text/words_in_text_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/result.hpp>

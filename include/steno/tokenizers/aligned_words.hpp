@@ -5,6 +5,7 @@
 // two where a list of words says so, as `tokenize_korean` and soynlp's LTokenizer do. The original cuts Japanese with
 // nagisa, a network of its own, which steno does not have: here a word ends where the script changes. Tested in
 // tests/parity/qwen3_aligner_test.cpp and tests/tokenizers/aligned_words_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/tokenizers/scripts.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>

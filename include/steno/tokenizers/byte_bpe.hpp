@@ -4,6 +4,7 @@
 // are joined again and again (the leftmost of equals), and what remains are the tokens. A token's number is its rank,
 // as in tiktoken. Tokens come in GPT-2's letters (every byte a printable character), in which vocab.json and GGUF files
 // write them. Tested in tests/tokenizers/byte_bpe_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>

@@ -3,6 +3,7 @@
 // Tokens that hold parts of a character become that character. A word begins behind white space, and with every token
 // of a script that is written without spaces; punctuation is written to the word before it and has no time of its own.
 // Tested in tests/tokenizers/byte_words_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/tokenizers/scripts.hpp>

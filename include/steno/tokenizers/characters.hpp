@@ -6,6 +6,7 @@
 // follow their tokens (the original counts words, so its times shift behind a token that is neither letter nor
 // character). Letters beyond ASCII: every code point that is not known as punctuation or a symbol. Tested in
 // tests/tokenizers/characters_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/core/result.hpp>

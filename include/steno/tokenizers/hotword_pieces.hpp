@@ -8,6 +8,7 @@
 // FunASR `SeacoParaformer.generate_hotwords_list`, with its `seg_tokenize` and `load_seg_dict`
 // (funasr/models/seaco_paraformer/model.py), and `BaseTokenizer.tokens2ids`. Tested in
 // tests/tokenizers/hotword_pieces_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/error.hpp>

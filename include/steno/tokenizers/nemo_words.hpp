@@ -5,6 +5,7 @@
 // an empty text, and two of them in a row make an empty word, as in the original. `get_words_offsets`,
 // `get_segment_offsets` (timestamp_utils.py) for BPE tokenizers, `extract_punctuation_from_vocab` (tokenizer_utils.py).
 // Tested in tests/tokenizers/nemo_words_test.cpp and tests/parity/parakeet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/core/sorting.hpp>

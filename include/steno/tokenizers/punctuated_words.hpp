@@ -4,6 +4,7 @@
 // space (also at its beginning), begin with a capital behind a full stop or question mark and have ASCII's marks behind
 // them. FunASR `split_words` (funasr/models/ct_transformer/utils.py) and the assembly in `CTTransformer.inference`.
 // Tested in tests/tokenizers/punctuated_words_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

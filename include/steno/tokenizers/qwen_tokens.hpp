@@ -3,6 +3,7 @@
 // Added tokens ("<|im_start|>", "<asr_text>") are found in a text first; what lies between them is composed (NFC), cut
 // by Qwen's pattern and encoded. Their numbers are looked up by name, never assumed. Follows `Qwen2Tokenizer`
 // (transformers). Tested in tests/tokenizers/qwen_tokens_test.cpp and tests/parity/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/sorting.hpp>
 #include <steno/tokenizers/byte_bpe.hpp>

@@ -1,6 +1,7 @@
 // steno/tokenizers/scripts.hpp - which characters belong to scripts that are written without spaces.
 //
 // Blocks are Unicode's. Tested in tests/tokenizers/scripts_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/tokenizers/unicode_classes.hpp>
 

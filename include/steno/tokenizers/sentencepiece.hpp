@@ -3,6 +3,7 @@
 // U+2581 becomes a space; at the very beginning it is dropped when the model adds a dummy prefix or removes extra
 // whitespace; control pieces give nothing, byte pieces are collected to UTF-8 (invalid bytes become U+FFFD).
 // Kudo and Richardson 2018. Tested in tests/tokenizers/sentencepiece_test.cpp (against the original's output).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/tokenizers/sentencepiece_split.hpp>
 #include <steno/tokenizers/vocabulary.hpp>

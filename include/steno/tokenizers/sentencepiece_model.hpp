@@ -6,6 +6,7 @@
 // Fields that decoding does not need are skipped by their wire type. Every length is compared with what is left of the
 // file before it is used. Tested in tests/tokenizers/sentencepiece_model_test.cpp, fuzzed by
 // tests/fuzz/sentencepiece_model_fuzz.cpp
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/error.hpp>

@@ -5,6 +5,7 @@
 // with the largest sum of scores. The scores show which it is: ranks (0, -1, -2, ...) or log-probabilities.
 // Sennrich et al. 2016, Kudo 2018. For phrases, not for long texts. Texts are not normalised (NFKC) first. Tested in
 // tests/tokenizers/sentencepiece_split_test.cpp on the original's output.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/tokenizers/vocabulary.hpp>
 

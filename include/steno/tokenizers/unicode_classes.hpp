@@ -3,6 +3,7 @@
 //
 // General categories L* and N* and the property White_Space of Unicode 14, as ranges (written by a few lines over
 // Python's unicodedata). Tested in tests/tokenizers/byte_bpe_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

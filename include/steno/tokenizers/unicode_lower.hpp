@@ -2,6 +2,7 @@
 //
 // Mappings of Unicode 14 to one code point, as ranges (written by a few lines over Python's str.lower()), and the one
 // to two; a capital sigma at the end of a word is not looked for. Tested in tests/tokenizers/hotword_pieces_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/tokenizers/unicode_classes.hpp>
 

@@ -2,6 +2,7 @@
 //
 // Canonical decompositions, combining classes and exclusions of Unicode 14, as tables (written by a few lines over
 // Python's unicodedata); Hangul by its formula. Tested in tests/tokenizers/unicode_nfc_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/tokenizers/unicode_classes.hpp>
 

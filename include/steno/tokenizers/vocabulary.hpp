@@ -2,6 +2,7 @@
 //
 // Filled from a *.model file (tokenizers/sentencepiece_model.hpp) or from the tokenizer.ggml.* keys of a packaged file;
 // read by tokenizers/sentencepiece.hpp. The numbers of `types` are SentencePiece's own. Tested with its readers.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

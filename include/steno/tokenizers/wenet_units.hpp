@@ -6,6 +6,7 @@
 //   sentence()  what the runtime's post-processor makes of it (post_processor.cc): text() in small letters
 // split() takes a phrase apart as the runtime's context graph does (context_graph.cc): the longest units first, a latin
 // word with U+2581 in front, or that unit by itself. Tested in tests/tokenizers/wenet_units_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -2,6 +2,7 @@
 //
 // English-only and multilingual models have 99; "yue" came with large-v3. Tested in
 // tests/tokenizers/whisper_tokens_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -6,6 +6,7 @@
 //
 // Follows `Tokenizer` (whisper/tokenizer.py). Texts are UTF-8; bytes that are not become U+FFFD where the original's
 // do. Tested in tests/tokenizers/whisper_tokens_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/tokenizers/byte_bpe.hpp>

@@ -6,6 +6,7 @@
 // stands alone with frequency 1. Single letters and digits in a row are one word. Follows `jieba.cut(text, HMM=False)`
 // (jieba 0.42) and FunASR's `split_words` with a dictionary (funasr/models/ct_transformer/utils.py). Tested in
 // tests/tokenizers/word_dictionary_test.cpp and on the golden texts.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/tokenizers/punctuated_words.hpp>

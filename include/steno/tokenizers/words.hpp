@@ -4,6 +4,7 @@
 // everything else (Chinese characters, punctuation, digits) stands alone. Follows `SenseVoiceSmall.post`
 // (funasr/models/sense_voice/model.py), but an apostrophe joins ("don't" is one word) and the first word of a text is
 // joined like the others. Tested in tests/tokenizers/words_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>

@@ -5,6 +5,7 @@
 //     .commit()         brings the bytes to the disk and gives the file its name
 // What a process that died left behind is removed by the next one that writes the same target. Tested in
 // tests/weights/atomic_file_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #if defined(_WIN32)
 #include <steno/weights/system/atomic_file_windows.hpp>

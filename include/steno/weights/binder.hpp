@@ -3,6 +3,7 @@
 // Walks `members`; compares static extents, adopts dynamic ones, converts where a weight promises f32, checks that
 // sizes of neighbours agree. Everything missing, misshapen or unused is reported by name in one error. Tested in
 // tests/weights/binder_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/members.hpp>
 #include <steno/error.hpp>

@@ -2,6 +2,7 @@
 //
 // The scalar specification of what the bytes mean; layouts are in blocks/simple.hpp and blocks/k.hpp, products over
 // them in kernels/. Equal to ggml's reference routines bit for bit. Tested in tests/weights/blocks_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/weights/blocks/floats.hpp>

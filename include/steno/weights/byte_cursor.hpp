@@ -3,6 +3,7 @@
 // Every step is compared with the bytes that remain before anything is read or allocated; an error names the file, the
 // byte offset and what was being read. Also the checked arithmetic and the quoting that parsers share.
 // Tested in tests/weights/gguf_test.cpp (damaged files) and tests/fuzz.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 

@@ -2,6 +2,7 @@
 // written.
 //
 // Tested in tests/weights/gguf_writer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

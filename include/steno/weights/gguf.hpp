@@ -5,6 +5,7 @@
 // data that ends inside the file. Names and values stay in the file's memory. Tensors may be borrowed from another open
 // file: a converted model then needs memory for what was changed alone. Layout: gguf_format.hpp. Tested in
 // tests/weights/gguf_test.cpp (golden and damaged files) and tests/fuzz/gguf_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/gguf_layout.hpp>
 #include <steno/weights/gguf_value.hpp>

@@ -4,6 +4,7 @@
 // (string name, u32 n_dims, i64 ne[n_dims] innermost first, i32 type, u64 offset); zero padding; tensor data, each
 // tensor at a multiple of the alignment. A string is u64 length + bytes; an array is i32 type, u64 count, elements.
 // Follows gguf.cpp of ggml. Tested in tests/weights/gguf_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 

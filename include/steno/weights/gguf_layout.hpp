@@ -3,6 +3,7 @@
 //
 // bytes = elements / block elements * block bytes; the next tensor begins at the next multiple of the alignment.
 // Tested in tests/weights/gguf_test.cpp and gguf_writer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/extents.hpp>

@@ -2,6 +2,7 @@
 //
 // Nothing is copied at load; the reader has walked every value once, so decoding needs no further checks of bounds.
 // Tested in tests/weights/gguf_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/gguf_format.hpp>

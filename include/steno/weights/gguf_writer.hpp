@@ -4,6 +4,7 @@
 // buffer, so a file may be larger than memory: one tensor is held at a time. Whatever the reader would refuse is
 // refused here. The file grows under a temporary name beside the target and takes the target's name when it is
 // complete. Layout: gguf_format.hpp. Tested in tests/weights/gguf_writer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/atomic_file.hpp>
 #include <steno/weights/byte_filler.hpp>

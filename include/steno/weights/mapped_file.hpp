@@ -5,6 +5,7 @@
 // takes its bytes along (SIGBUS, or other weights); one that is renamed over or removed does not (Windows refuses both
 // while it is mapped). Whoever cannot rule that out reads a copy: file_reading::copied. Tested in
 // tests/weights/mapped_file_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/weights/system/system.hpp>

@@ -1,6 +1,7 @@
 // steno/weights/name_index.hpp - finds items of a vector by their unique names: indices in sorted order.
 //
 // Holds numbers only, so the vector and its index may be moved together. Tested in tests/weights/gguf_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/sorting.hpp>

@@ -3,6 +3,7 @@
 //
 // Matrices get the variance 1 / columns, vectors named "...norm...weight" values near 1, other vectors values near 0,
 // so that activations keep their size through any number of layers. Tested in tests/networks/qwen3_decoder_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/members.hpp>
 #include <steno/weights/blocks.hpp>

@@ -2,6 +2,7 @@
 //
 // A GGUF file, an imported checkpoint, random numbers: the binder sees only this concept. Tensors are described with
 // the shape in row-major order (outermost first), as the checkpoint's framework prints it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/core/extents.hpp>

@@ -2,6 +2,7 @@
 //
 // Pieces are never moved or freed singly. Large ones come straight from the system, on huge pages where it has them.
 // Not thread-safe. Tested in tests/weights/binder_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/weights/system/system.hpp>

@@ -4,6 +4,7 @@
 // The format is a run-time tag looked at once per product. Q = dtype::f32 promises float values (the binder converts a
 // tensor stored otherwise); Q = dtype::any takes whatever the file holds. Vectors are weight<1, N, dtype::f32>.
 // Tested in tests/weights/binder_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/core/view.hpp>

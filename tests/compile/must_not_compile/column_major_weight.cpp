@@ -1,4 +1,5 @@
 // A weight refers to row-major memory; Eigen's default order would silently be its transpose.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/weight.hpp>
 
 bool f(steno::weights::weight<4, 6>& w) {

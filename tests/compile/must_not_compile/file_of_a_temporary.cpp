@@ -1,4 +1,5 @@
 // A file looks at bytes that somebody else keeps: a temporary's would be gone.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/gguf.hpp>
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // Only a weight that promises f32 can be looked at as floats; others may hold quantised blocks.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/weight.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE

@@ -1,4 +1,5 @@
 // Nobody destroys what lies in a workspace.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/workspace.hpp>
 
 #include <string>

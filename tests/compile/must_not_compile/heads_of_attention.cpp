@@ -1,4 +1,5 @@
 // Heads share the width of an attention layer evenly.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/sanm_attention.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE

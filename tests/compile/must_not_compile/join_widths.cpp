@@ -1,4 +1,5 @@
 // Two layers of different widths cannot be joined; the message names both.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/stack.hpp>
 

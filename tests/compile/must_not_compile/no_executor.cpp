@@ -1,4 +1,5 @@
 // An executor is made from anything with width() and run(n, task), and from nothing else.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/executor.hpp>
 
 struct not_an_executor {

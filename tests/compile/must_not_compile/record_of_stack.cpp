@@ -1,4 +1,5 @@
 // A layer reads names of its stack's record: without `encoded` there is no cross-attention.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/networks/sanm_decoder.hpp>
 
 using decoder = steno::nn::sanm_decoder<steno::nn::sanm_decoder_sizes{

@@ -1,4 +1,5 @@
 // A layer can follow itself only when it writes what it reads.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/linear.hpp>
 #include <steno/layers/stack.hpp>
 

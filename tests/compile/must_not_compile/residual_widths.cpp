@@ -1,4 +1,5 @@
 // What is added to its own input is as wide as that.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/feed_forward.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE

@@ -1,4 +1,5 @@
 // A stack is made of layers: one call with a state and a record.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/linear.hpp>
 #include <steno/layers/stack.hpp>
 

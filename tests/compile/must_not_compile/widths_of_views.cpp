@@ -1,4 +1,5 @@
 // Static widths are checked by Eigen when one view is assigned to another.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/view.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """page.py PROGRAM RECORDING - the page of `steno serve` in headless Chromium, with a microphone that plays RECORDING.
 
 Needs Debian's chromium-driver and python3-selenium (tools/packages browser); exit status 77 where they are missing."""

@@ -3,6 +3,7 @@
 //   npm install && node clients.mjs STENO RECORDING.wav
 //
 // openai's realtime client speaks TLS alone, which the server leaves to a proxy: one of a few lines stands before it.
+// SPDX-License-Identifier: Apache-2.0
 import { spawn, execFileSync } from 'node:child_process';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,5 @@
 // The Job of tools/archive against Kubernetes' own schema: node kubernetes.mjs tools/archive/kubernetes-job.yaml
+// SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { load } from "js-yaml";
 import { Job } from "kubernetes-models/batch/v1";

@@ -1,4 +1,5 @@
 // tools/convert/funasr/am_mvn.cpp - see am_mvn.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/am_mvn.hpp"
 
 #include <steno/error.hpp>

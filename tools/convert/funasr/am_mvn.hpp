@@ -11,6 +11,7 @@
 // y = (x + shift) * scale. A bracketed block belongs to the component named last; blocks of components other than
 // AddShift and Rescale (such as Splice's [ 0 ]) are skipped. Follows load_cmvn of funasr/frontends/wav_frontend.py.
 // Tested in tests/convert/am_mvn_test.cpp, fuzzed by tests/fuzz/am_mvn_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <optional>

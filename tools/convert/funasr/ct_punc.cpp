@@ -1,4 +1,5 @@
 // tools/convert/funasr/ct_punc.cpp - see ct_punc.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/ct_punc.hpp"
 
 #include <steno/error.hpp>

@@ -3,6 +3,7 @@
 //
 // Follows CTTransformer, CTTransformerStreaming, SANMEncoder and SANMVadEncoder of funasr/models; defaults are theirs.
 // Schema: docs/formats.md. Tested in tests/convert/ct_punc_test.cpp and tests/parity/ct_punc_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

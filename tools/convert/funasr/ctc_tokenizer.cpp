@@ -1,4 +1,5 @@
 // tools/convert/funasr/ctc_tokenizer.cpp - see ctc_tokenizer.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/ctc_tokenizer.hpp"
 
 #include <steno/tokenizers/whisper_languages.hpp>

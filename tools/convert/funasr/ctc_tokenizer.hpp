@@ -2,6 +2,7 @@
 //
 // Its text tokens are a table of tiktoken; special tokens follow them. `SenseVoiceTokenizer` and get_encoding() of
 // funasr/models/sense_voice/whisper_lib/tokenizer.py. Tested in tests/convert/nano_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <string>

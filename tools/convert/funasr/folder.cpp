@@ -1,4 +1,5 @@
 // tools/convert/funasr/folder.cpp - see folder.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/folder.hpp"
 
 #include <steno/error.hpp>

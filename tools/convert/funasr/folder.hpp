@@ -4,6 +4,7 @@
 // frontend_conf.cmvn_file), and those names win over config.yaml, as in AutoModel of funasr/auto/auto_model.py and
 // funasr/download/download_model_from_hub.py. Without it, model.pt, am.mvn, tokens.json and *.bpe.model beside
 // config.yaml are taken. Tested in tests/convert/funasr_test.cpp and funasr_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

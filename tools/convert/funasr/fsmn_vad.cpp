@@ -1,4 +1,5 @@
 // tools/convert/funasr/fsmn_vad.cpp - see fsmn_vad.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/fsmn_vad.hpp"
 
 #include <steno/error.hpp>

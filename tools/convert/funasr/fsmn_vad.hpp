@@ -2,6 +2,7 @@
 //
 // Follows FSMN and FsmnVADStreaming of funasr/models/fsmn_vad_streaming; defaults are theirs. Schema: docs/formats.md.
 // Tested in tests/convert/fsmn_vad_test.cpp and tests/parity/fsmn_vad_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

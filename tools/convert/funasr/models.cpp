@@ -1,4 +1,5 @@
 // tools/convert/funasr/models.cpp - see models.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/models.hpp"
 
 #include <steno/error.hpp>

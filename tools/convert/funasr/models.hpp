@@ -1,6 +1,7 @@
 // tools/convert/funasr/models.hpp - FunASR's checkpoints: which importer takes which `model` of config.yaml.
 //
 // Tested in tests/convert/funasr_test.cpp and checkpoint_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 

@@ -1,4 +1,5 @@
 // tools/convert/funasr/nano.cpp - see nano.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/nano.hpp"
 
 #include <steno/error.hpp>

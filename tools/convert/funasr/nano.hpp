@@ -4,6 +4,7 @@
 // model.pt holds audio_encoder.*, audio_adaptor.*, perhaps ctc_decoder.* and ctc.ctc_lo.*, and the language model as
 // llm.*; the folder named by llm_conf.init_param_path holds its config.json and tokenizer. Schema: docs/formats.md.
 // Tested in tests/convert/nano_test.cpp, nano_gguf_test.cpp and tests/parity/fun_asr_nano_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

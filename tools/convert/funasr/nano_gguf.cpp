@@ -3,6 +3,7 @@
 //
 // The language model is the one file of architecture "qwen3" in the audio half's folder. Each tensor keeps its number
 // format where products know it, else it becomes f16. There is no CTC head in these files.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/funasr/paraformer.cpp - see paraformer.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/paraformer.hpp"
 
 #include <steno/error.hpp>

@@ -4,6 +4,7 @@
 // ParaformerStreaming with SANMEncoderChunkOpt, which has the same tensors; BiCifParaformer with CifPredictorV3;
 // SeacoParaformer; and ContextualParaformer with ContextualParaformerDecoder. Defaults are theirs and those of
 // WavFrontend. Schema: docs/formats.md. Tested in tests/convert/funasr_test.cpp and paraformer_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

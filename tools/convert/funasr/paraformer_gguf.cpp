@@ -3,6 +3,7 @@
 //
 // Its numbers are those of the published sizes; sizes that tensors show are taken from them. The convolution is stored
 // as [out, in, tap] and becomes the packaged matrix.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // tools/convert/funasr/sense_voice.cpp - tensors and keys of SenseVoiceSmall; see sense_voice.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/sense_voice.hpp"
 
 #include <steno/models/sense_voice.hpp>

@@ -3,6 +3,7 @@
 // Follows SenseVoiceSmall and SenseVoiceEncoderSmall of funasr/models/sense_voice/model.py; defaults are theirs and
 // those of WavFrontend. Tensor names are the checkpoint's own. Schema: docs/formats.md.
 // Tested in tests/convert/funasr_test.cpp and convert_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/tokenizers/vocabulary.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/funasr/sense_voice_folder.cpp - SenseVoiceSmall from the folder FunASR publishes; see sense_voice.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>

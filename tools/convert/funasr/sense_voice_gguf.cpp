@@ -4,6 +4,7 @@
 // What is wrong in these files is not taken over: cmvn.* come from the wrong blocks of am.mvn (shift has one value,
 // scale holds the shifts) and are dropped unless both have the model's input size. They hold pieces without scores.
 // sv.query_tokens are the rows of `embed` in front of the features: a language, 1, 2, and the text normalisation.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/models/sense_voice.hpp>
 

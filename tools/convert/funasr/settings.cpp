@@ -1,4 +1,5 @@
 // tools/convert/funasr/settings.cpp - see settings.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/settings.hpp"
 
 #include <algorithm>

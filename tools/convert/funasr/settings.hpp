@@ -4,6 +4,7 @@
 // Follows WavFrontend (frontends/wav_frontend.py), SANMEncoder (models/sanm/encoder.py), AutoModel.build_model and
 // inference() of the models, which take any key of config.yaml. An importer makes its look-ups and calls
 // check_settings() behind the last one. Tested in tests/convert/funasr_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/gguf.hpp>
 #include <steno/weights/gguf_writer.hpp>

@@ -1,4 +1,5 @@
 // tools/convert/funasr/tensors.cpp - see tensors.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/tensors.hpp"
 
 #include <algorithm>

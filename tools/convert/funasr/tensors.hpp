@@ -1,6 +1,7 @@
 // tools/convert/funasr/tensors.hpp - what the settings of FunASR's models say of their tensors.
 //
 // Tested in tests/convert/funasr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <string>

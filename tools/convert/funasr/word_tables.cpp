@@ -1,4 +1,5 @@
 // tools/convert/funasr/word_tables.cpp - see word_tables.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "funasr/word_tables.hpp"
 
 #include <steno/error.hpp>

@@ -3,6 +3,7 @@
 // dict.txt of the Python package jieba has lines "word frequency tag"; a model's jieba_usr_dict has lines "word
 // [frequency] [tag]", and jieba finds a frequency for words without one. Follows jieba's gen_pfdict(), load_userdict(),
 // add_word() and suggest_freq() (jieba/__init__.py, 0.42). Tested in tests/convert/ct_punc_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/tokenizers/word_dictionary.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/language/arpa.cpp - see arpa.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "arpa.hpp"
 
 #include <steno/models/language_model.hpp>

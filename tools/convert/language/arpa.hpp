@@ -2,6 +2,7 @@
 //
 // Becomes a packaged file of keys alone (docs/formats.md): words, and the n-grams as a trie in the order that
 // search/ngram.hpp looks them up in. Tested in tests/convert/arpa_test.cpp and tests/fuzz/arpa_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/search/ngram.hpp>
 

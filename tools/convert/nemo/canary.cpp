@@ -1,4 +1,5 @@
 // tools/convert/nemo/canary.cpp - Canary from a .nemo file; see canary.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/canary.hpp"
 
 #include <steno/error.hpp>

@@ -3,6 +3,7 @@
 // `EncDecMultiTaskModel`: FastConformer, encoder_decoder_proj where its width is not the decoder's, a transformer
 // decoder whose embedding is the weight of its scores, too. Schema: docs/formats.md. Tested in
 // tests/convert/canary_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/canary_prompt.hpp>
 

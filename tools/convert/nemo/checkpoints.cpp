@@ -1,4 +1,5 @@
 // tools/convert/nemo/checkpoints.cpp - see checkpoints.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/checkpoints.hpp"
 
 #include <steno/error.hpp>

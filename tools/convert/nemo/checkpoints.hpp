@@ -1,4 +1,5 @@
 // tools/convert/nemo/checkpoints.hpp - files of NeMo models, whichever they hold: Parakeet, Canary or Sortformer.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <memory>

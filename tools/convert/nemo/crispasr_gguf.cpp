@@ -3,6 +3,7 @@
 //
 // Biases and norms are as the checkpoint had them, but for a bias of zeros in the depthwise convolutions. Pieces have
 // no types.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "limits.hpp"

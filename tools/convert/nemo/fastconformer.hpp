@@ -5,6 +5,7 @@
 // `SaveRestoreConnector` writes it. Names are the checkpoint's; batch norm goes into the depthwise weights, taps are
 // stored tap by tap, the linear behind the subsampling expects bands before channels, kernels of size 1 lose that axis.
 // Tested in tests/convert/nemo_test.cpp and tests/convert/nemo_frontend_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/nemo_parts.hpp>
 #include <steno/weights/mapped_file.hpp>

@@ -1,5 +1,6 @@
 // tools/convert/nemo/fastconformer_settings.cpp - what model_config.yaml says of a FastConformer; see
 // fastconformer.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

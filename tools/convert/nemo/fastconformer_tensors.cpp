@@ -1,4 +1,5 @@
 // tools/convert/nemo/fastconformer_tensors.cpp - the tensors of front end and encoder; see fastconformer.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // tools/convert/nemo/foreign_gguf.cpp - see foreign_gguf.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/foreign_gguf.hpp"
 
 #include <algorithm>

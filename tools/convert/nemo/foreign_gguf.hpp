@@ -2,6 +2,7 @@
 // by a table of parts, keys that all must be known, sizes, pieces.
 //
 // Used by crispasr_gguf.cpp and transcribe_gguf.cpp. Tested in tests/convert/other_gguf_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/models/metadata.hpp>

@@ -4,6 +4,7 @@
 // Names, defaults and what is refused are those of AudioToMelSpectrogramPreprocessor and FilterbankFeatures
 // (audio_preprocessing.py, features.py). Tested in tests/convert/nemo_frontend_test.cpp and
 // tests/parity/nemo_frontend_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

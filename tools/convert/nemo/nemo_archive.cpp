@@ -1,4 +1,5 @@
 // tools/convert/nemo/nemo_archive.cpp - an open .nemo file; see fastconformer.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

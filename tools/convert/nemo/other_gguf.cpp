@@ -1,4 +1,5 @@
 // tools/convert/nemo/other_gguf.cpp - see other_gguf.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/other_gguf.hpp"
 
 #include <steno/error.hpp>

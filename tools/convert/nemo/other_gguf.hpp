@@ -4,6 +4,7 @@
 // Both call a Parakeet's architecture "parakeet", so keys tell them apart: parakeet.d_model is CrispASR's, stt.variant
 // transcribe.cpp's, who calls Nemotron so, too; CrispASR's is "nemotron". Names and keys: docs/formats.md. Tested in
 // tests/convert/other_gguf_test.cpp, fuzzed by tests/fuzz/gguf_import_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 

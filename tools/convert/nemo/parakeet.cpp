@@ -1,4 +1,5 @@
 // tools/convert/nemo/parakeet.cpp - Parakeet from a .nemo file; see parakeet.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/parakeet.hpp"
 
 #include <steno/error.hpp>

@@ -2,6 +2,7 @@
 //
 // CTC becomes "parakeet_ctc"; RNN-T and TDT become "parakeet_transducer", with the CTC head of a hybrid beside it.
 // Schema: docs/formats.md. Tested in tests/convert/nemo_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/nemo_prompts.hpp>
 #include <steno/tokenizers/vocabulary.hpp>

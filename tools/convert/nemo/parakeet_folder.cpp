@@ -1,4 +1,5 @@
 // tools/convert/nemo/parakeet_folder.cpp - names of tensors, and the import; see parakeet_folder.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/parakeet_folder.hpp"
 
 #include <steno/error.hpp>

@@ -5,6 +5,7 @@
 // It becomes what the .nemo archive of the same model becomes. Which keys are read and which have no effect is listed
 // in parakeet_folder_settings.cpp. Tested in tests/convert/parakeet_folder_test.cpp and
 // tests/parity/parakeet_folder_test.cpp, fuzzed by tests/fuzz/parakeet_folder_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

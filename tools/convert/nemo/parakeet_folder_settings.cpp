@@ -5,6 +5,7 @@
 // (configuration_nemotron3_5_asr.py, configuration_nemotron_asr_streaming.py, processing_nemotron3_5_asr.py).
 // Parakeet's extractor normalises every band over the clip, whatever the .nemo file said; Nemotron's normalises
 // nothing.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

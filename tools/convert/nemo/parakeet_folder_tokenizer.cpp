@@ -3,6 +3,7 @@
 // The file is what transformers' ParakeetConverter makes of a SentencePiece model: pieces by number, the pairs that
 // make them in order, and added tokens. What is said of texts that are taken apart does not matter, nor what stands
 // behind the labels (<pad> or <blank>, whose number config.json says). Scores are ranks of pairs again.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

@@ -13,6 +13,7 @@
 // torch has i, f, g, o; files of the time before that (two biases) have torch's order. Pieces come without types:
 // <unk>, <s>, </s>, <pad>,
 // <|...|> and bytes <0x..> are known by how they are written.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/byte_cursor.hpp>

@@ -3,6 +3,7 @@
 //
 // max_symbols_per_step of "eou" is 5 whatever the model was made with, so NeMo's 10 is used; "rnnt" and "nemotron" say
 // what the model has.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 #include <steno/weights/byte_cursor.hpp>

@@ -1,4 +1,5 @@
 // tools/convert/nemo/published_gguf.cpp - see published_gguf.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/published_gguf.hpp"
 
 #include <steno/error.hpp>

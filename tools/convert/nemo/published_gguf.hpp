@@ -3,6 +3,7 @@
 // general.architecture is "parakeet-ctc" for all of them, keys are parakeet.*. Each tensor the packaged file needs has
 // a name there. A batch norm is stored as scale and shift and goes into the depthwise weights; q, k and v may stand
 // there a second time as one matrix, which is ignored. Mel filters and window go into the settings: take_tables().
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,5 @@
 // tools/convert/nemo/sortformer.cpp - Sortformer from a .nemo file; see sortformer.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/sortformer.hpp"
 
 #include <steno/error.hpp>

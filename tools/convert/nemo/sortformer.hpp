@@ -2,6 +2,7 @@
 //
 // It becomes "sortformer". `hidden_to_spks`, which inference never reads, is left behind. Schema: docs/formats.md.
 // Tested in tests/convert/sortformer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/networks/speaker_cache.hpp>
 

@@ -2,6 +2,7 @@
 // published_gguf.hpp.
 //
 // They say nothing of streams: a model without normalised features is one for streams, with NeMo's defaults.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

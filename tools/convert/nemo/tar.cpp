@@ -1,4 +1,5 @@
 // tools/convert/nemo/tar.cpp - see tar.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/tar.hpp"
 
 #include <steno/error.hpp>

@@ -3,6 +3,7 @@
 // libarchive reads it. Only regular files are listed; a leading "./" is taken off. What a plain archive holds is not
 // copied: members are spans of it. Inflated ones are kept in memory. Tested in tests/convert/nemo_test.cpp, fuzzed by
 // tests/fuzz/tar_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

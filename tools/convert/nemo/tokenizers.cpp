@@ -1,4 +1,5 @@
 // tools/convert/nemo/tokenizers.cpp - see tokenizers.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "nemo/tokenizers.hpp"
 
 #include <steno/error.hpp>

@@ -2,6 +2,7 @@
 // language.
 //
 // Tested in tests/convert/nemo_test.cpp and tests/convert/canary_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/canary_prompt.hpp>
 #include <steno/tokenizers/vocabulary.hpp>

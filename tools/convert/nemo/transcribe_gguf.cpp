@@ -2,6 +2,7 @@
 // other_gguf.hpp.
 //
 // Biases and norms are as the checkpoint had them, but for the sum of the LSTM's two biases.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/models/sortformer.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // tools/convert/qwen/qwen3_asr.cpp - settings and names of a folder; see qwen3_asr.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "qwen/qwen3_asr.hpp"
 
 #include <steno/error.hpp>

@@ -4,6 +4,7 @@
 // "thinker." away, or say "model.language_model." for the language model, are taken as well. 2-D kernels are stored
 // [out, time * band * in] and conv_out reads bands before channels, because activations lie as frame, band, channel. An
 // lm_head that equals embed_tokens is left out. Schema: docs/formats.md. Tested in tests/convert/qwen3_asr_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

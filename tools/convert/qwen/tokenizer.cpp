@@ -1,5 +1,6 @@
 // tools/convert/qwen/tokenizer.cpp - Qwen's byte-level tokenizer, from its own files or tokenizer.json; see
 // qwen3_asr.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

@@ -8,6 +8,7 @@
 //
 // whisper.cpp reads `context` and does without it: it mirrors the beginning of each window where the original has the
 // samples before. And ggml's convolutions round what they read to halves. A model of such a file computes the same.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/mapped_file.hpp>

@@ -5,6 +5,7 @@
 //                                  If_0_then_branch__Inline_0__
 //
 // Such a file may hold the models for both sample rates; the samples of a frame of the transform tell them apart.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/mapped_file.hpp>

@@ -1,4 +1,5 @@
 // tools/convert/silero/package.cpp - keys and tensors of a packaged Silero VAD; see silero.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/models/silero_vad.hpp>
 

@@ -3,6 +3,7 @@
 // All hold the same tensors: `VADRNNJIT`'s, under the names of the TorchScript archive (silero_vad.jit) or near ones. A
 // packaged file has those of one sample rate, under the archive's names. Schema: docs/formats.md. Tested in
 // tests/convert/silero_test.cpp, fuzzed by tests/fuzz/silero_ggml_fuzz.cpp and onnx_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

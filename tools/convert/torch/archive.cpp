@@ -1,4 +1,5 @@
 // tools/convert/torch/archive.cpp - see archive.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "torch/archive.hpp"
 
 #include <steno/error.hpp>

@@ -5,6 +5,7 @@
 // Legacy: a pickled magic number, protocol 1001, system facts, the object, the list of storage keys, then for each key
 // its number of elements (i64) and its bytes. Records are read one at a time; libzip checks their CRC.
 // Tested in tests/convert/checkpoint_test.cpp, fuzzed by tests/fuzz/checkpoint_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "torch/pickle.hpp"
 

@@ -1,4 +1,5 @@
 // tools/convert/torch/checkpoint.cpp - see checkpoint.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "torch/checkpoint.hpp"
 
 #include <steno/core/half.hpp>

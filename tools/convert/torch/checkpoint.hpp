@@ -4,6 +4,7 @@
 // it); a prefix "module." that every name has (distributed training) is taken off. Views are made contiguous when read.
 // Peak memory: the tensor asked for, and beside it the largest storage that is not one tensor's alone. Tested in
 // tests/convert/checkpoint_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/mapped_file.hpp>
 

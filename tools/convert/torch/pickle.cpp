@@ -1,5 +1,6 @@
 // tools/convert/torch/pickle.cpp - the opcodes of protocols 2 to 5. Names and calls are in pickle_names.cpp, the stack
 // in pickle_stack.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "torch/pickle.hpp"
 
 #include <steno/core/bit_cast.hpp>

@@ -5,6 +5,7 @@
 // torch.Size, _rebuild_tensor, _rebuild_tensor_v2, _rebuild_parameter, bytes): a pickle that names anything else is
 // refused with that name. Values live in one table and refer to each other by index, so cyclic and deeply nested
 // pickles cost no recursion. Tested in tests/convert/pickle_test.cpp, fuzzed by tests/fuzz/pickle_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

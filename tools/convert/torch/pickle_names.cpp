@@ -1,4 +1,5 @@
 // tools/convert/torch/pickle_names.cpp - the names a pickle may use, and what calling them makes.
+// SPDX-License-Identifier: Apache-2.0
 #include "torch/pickle.hpp"
 
 #include <steno/error.hpp>

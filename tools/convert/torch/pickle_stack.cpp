@@ -1,4 +1,5 @@
 // tools/convert/torch/pickle_stack.cpp - the stack machine's parts: bytes taken from the pickle, stack, memo, integers.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 
 #include <charconv>

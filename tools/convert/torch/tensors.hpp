@@ -1,4 +1,5 @@
 // tools/convert/torch/tensors.hpp - the tensors of a torch checkpoint as importers take them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
 #include <vector>

@@ -1,4 +1,5 @@
 // tools/convert/wenet/folder.cpp - see folder.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "wenet/folder.hpp"
 
 #include <steno/error.hpp>

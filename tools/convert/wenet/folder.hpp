@@ -3,6 +3,7 @@
 // The vocabulary is the file that tokenizer_conf.symbol_table_path names (its last part), as `load_tokenizer` of
 // wenet/cli/model.py looks for it, else units.txt, words.txt or lang_char.txt. Older folders have cmvn_file and
 // is_json_cmvn at the top of train.yaml. Tested in tests/convert/wenet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/wenet/u2.cpp - U2 and U2++ from the folder WeNet publishes; see u2.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "wenet/u2.hpp"
 
 #include <steno/error.hpp>

@@ -4,6 +4,7 @@
 // own. What changes: batch norm goes into the depthwise weights, kernels are stored tap by tap, 2-D kernels channel
 // last, and the linear after them expects bands before channels. `*.pe`, counters and the unused `concat_linear` of
 // early versions are left out. Schema: docs/formats.md. Tested in tests/convert/wenet_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,5 @@
 // tools/convert/wenet/u2_settings.cpp - what train.yaml says of a U2 model; see u2.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/kernels/epilogue.hpp>
 

@@ -2,6 +2,7 @@
 //
 // openai publishes them with the package (`_ALIGNMENT_HEADS`, whisper/__init__.py), not in the checkpoints. The sizes
 // say which table it is, but for large-v1 and large-v2, which differ in nothing else: the file's name decides.
+// SPDX-License-Identifier: Apache-2.0
 #include <iterator>
 
 #include "whisper/whisper.hpp"

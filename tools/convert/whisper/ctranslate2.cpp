@@ -4,6 +4,7 @@
 // behind the other in linear_0 (of the encoder's rows query in linear_0, key and value in linear_1). Integer weights
 // become f16; --type f32 keeps their exact values. faster-whisper forbids what openai forbids, whatever "suppress_ids"
 // says; languages, alignment heads and the first tokens are the file's. Tested in tests/convert/ctranslate2_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/tokenizers/whisper_languages.hpp>
 #include <steno/weights/byte_cursor.hpp>

@@ -1,4 +1,5 @@
 // tools/convert/whisper/ctranslate2_file.cpp - see ctranslate2_file.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "whisper/ctranslate2_file.hpp"
 
 #include <steno/core/half.hpp>

@@ -8,6 +8,7 @@
 // Formats: 0 f32, 1 i8, 2 i16, 3 i32, 4 f16, 5 bf16. Integer matrices have scales: value = integer / NAME_scale of its
 // row (i8) or of all (i16). Follows model_spec.py (OpenNMT/CTranslate2). Every number is checked against the file.
 // Tested in tests/convert/ctranslate2_test.cpp, fuzzed by tests/fuzz/ctranslate2_fuzz.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/mapped_file.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/whisper/generation.cpp - see generation.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "whisper/generation.hpp"
 
 #include <steno/error.hpp>

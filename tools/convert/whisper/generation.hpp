@@ -3,6 +3,7 @@
 // transformers takes what it generates with from generation_config.json, or from config.json where that is missing;
 // preprocessor_config.json describes the features. What is read is honoured or refused by name; every other key is on a
 // list with the reason, an error or a note. Tested in tests/convert/whisper_settings_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>

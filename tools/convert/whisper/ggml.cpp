@@ -4,6 +4,7 @@
 //   i32 mels, i32 bins, f32 [mels][bins]            the mel filters, which steno computes itself
 //   i32 count, then u32 length and bytes of a token
 //   the tensors, as in ggml_file.hpp
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/mapped_file.hpp>

@@ -1,4 +1,5 @@
 // tools/convert/whisper/huggingface.cpp - a folder of WhisperForConditionalGeneration; see whisper.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "huggingface.hpp"
 
 #include <steno/error.hpp>

@@ -5,6 +5,7 @@
 //   p[t] = [sin(t w), cos(t w)], w[i] = 10000 ^ (-i / (D / 2 - 1))
 // in floats, rounded to the weights' format. Follows convert.py and mlx_whisper (ml-explore/mlx-examples). Tested in
 // tests/convert/mlx_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/core/half.hpp>
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>

@@ -1,4 +1,5 @@
 // tools/convert/whisper/openai.cpp - openai's .pt: a pickle of {"dims": .., "model_state_dict": ..}; see whisper.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 

@@ -1,4 +1,5 @@
 // tools/convert/whisper/package.cpp - keys and tensors of the packaged file; see whisper.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/weights/byte_cursor.hpp>

@@ -3,6 +3,7 @@
 // openai's checkpoints come without one: the Python package brings it (whisper/assets, and mlx_whisper/assets), and
 // transformers puts it into its cache (models--openai--whisper-*/snapshots). Nothing is searched but folders of these
 // names. Tested in tests/convert/whisper_tokenizer_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "python_packages.hpp"
 #include "whisper/whisper.hpp"
 

@@ -1,4 +1,5 @@
 // tools/convert/whisper/tokens.cpp - the text tokens, from tiktoken's tables or a vocab.json; see whisper.hpp.
+// SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 #include <steno/tokenizers/whisper_languages.hpp>
 #include <steno/weights/byte_cursor.hpp>

@@ -5,6 +5,7 @@
 // convolutions are stored tap by tap, ids of special tokens follow from the numbers of tokens and of text tokens.
 // Formats without a product (q4_0, q5_1, ...) become f16. Schema: docs/formats.md. Tested in
 // tests/convert/whisper_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,5 @@
 // Loaded models, options and streams.
+// SPDX-License-Identifier: Apache-2.0
 import { StenoError, bytes_of, call, library, put_samples, with_scratch } from "./library.mjs";
 import { event_at, take_result } from "./results.mjs";
 

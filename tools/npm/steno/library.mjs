@@ -1,4 +1,5 @@
 // The WebAssembly module and its memory: what handles.mjs and results.mjs stand on.
+// SPDX-License-Identifier: Apache-2.0
 import create_module from "./module.mjs";
 
 export const in_node = typeof process === "object" && typeof process.versions?.node === "string";

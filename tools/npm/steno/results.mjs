@@ -1,4 +1,5 @@
 // What the library finds, out of its structs. Where their fields lie: layout.cpp.
+// SPDX-License-Identifier: Apache-2.0
 
 function maybe_text(module, at) {
   return at === 0 ? null : module.UTF8ToString(at);

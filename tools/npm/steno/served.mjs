@@ -1,4 +1,5 @@
 // The side of worker.mjs that runs in the worker: models and streams by number, one message for each call.
+// SPDX-License-Identifier: Apache-2.0
 import { Model } from "./handles.mjs";
 import { StenoError, in_node } from "./library.mjs";
 

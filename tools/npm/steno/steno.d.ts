@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Bytes of a packaged GGUF file, a Blob, a URL or, in Node.js, a path. */
 export type Source = Uint8Array | ArrayBuffer | Blob | URL | string;
 /** Mono, at the model's rate; floats in [-1, 1], or 16 bits. */

@@ -1,4 +1,5 @@
 // steno for JavaScript: README.md says what there is, steno.d.ts what it takes and gives.
+// SPDX-License-Identifier: Apache-2.0
 import { library } from "./library.mjs";
 
 export { StenoError } from "./library.mjs";

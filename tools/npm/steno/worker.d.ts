@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Progress, Result, Samples, Sink, Source, Value } from "./steno.js";
 
 /** A worker with models. Its calls are promises and are worked at one after the other. */

@@ -1,4 +1,5 @@
 // Models in a worker: the page, or Node's other work, goes on while they listen.
+// SPDX-License-Identifier: Apache-2.0
 import { StenoError, in_node } from "./library.mjs";
 
 /** A worker with models. Its calls are promises and are worked at one after the other. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong: statuses of the library, and their exceptions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handles of the library, which live until they are closed and nobody uses them any more."""
 
 from __future__ import annotations

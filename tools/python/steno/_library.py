@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libsteno's functions (steno/steno.h), and how they are called."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that recognise."""
 
 from __future__ import annotations

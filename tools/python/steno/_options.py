@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options by name, and the models that stand beside another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Audio in: numpy arrays and other buffers of samples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who speaks, where somebody speaks, when words of a known text are spoken, and punctuation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams: audio that is worked at as it comes."""
 
 from __future__ import annotations

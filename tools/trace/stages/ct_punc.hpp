@@ -1,4 +1,5 @@
 // tools/trace/stages/ct_punc.hpp - what the recorded cases of CT-Transformer call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <string>

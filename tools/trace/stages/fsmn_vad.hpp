@@ -1,4 +1,5 @@
 // tools/trace/stages/fsmn_vad.hpp - what the recorded cases of FSMN-VAD call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

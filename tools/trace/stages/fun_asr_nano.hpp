@@ -1,4 +1,5 @@
 // tools/trace/stages/fun_asr_nano.hpp - what the recorded cases of Fun-ASR-Nano call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
 // tools/trace/stages/nemo.hpp - what the recorded cases of Parakeet, Canary and Sortformer call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
 // tools/trace/stages/paraformer.hpp - what the recorded cases of Paraformer and its kinds call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

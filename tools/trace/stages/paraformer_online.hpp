@@ -1,4 +1,5 @@
 // tools/trace/stages/paraformer_online.hpp - what the recorded cases of Paraformer-online call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

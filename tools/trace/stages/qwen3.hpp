@@ -1,4 +1,5 @@
 // tools/trace/stages/qwen3.hpp - what the recorded cases of Qwen3-ASR and the forced aligner call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <string>

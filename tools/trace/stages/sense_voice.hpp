@@ -1,4 +1,5 @@
 // tools/trace/stages/sense_voice.hpp - what the recorded cases of SenseVoice call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

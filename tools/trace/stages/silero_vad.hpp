@@ -1,4 +1,5 @@
 // tools/trace/stages/silero_vad.hpp - what stages of Silero VAD are called.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

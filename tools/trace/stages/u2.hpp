@@ -1,4 +1,5 @@
 // tools/trace/stages/u2.hpp - what the recorded cases of WeNet call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <string_view>

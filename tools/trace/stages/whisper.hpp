@@ -1,4 +1,5 @@
 // tools/trace/stages/whisper.hpp - what the recorded cases of Whisper call its traced stages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
 #include <string>

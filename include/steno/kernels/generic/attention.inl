@@ -2,6 +2,7 @@
 //
 // Both products run on one register tile. Its sums go over k in order, whatever the tile's shape, so every instruction
 // set with FMA gives the same bits.
+// SPDX-License-Identifier: Apache-2.0
 
 /// 16 stored values: floats, or halves.
 STENO_INLINE f32x16 load_lanes(const float* p) { return load(p); }

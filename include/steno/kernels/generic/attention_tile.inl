@@ -1,6 +1,7 @@
 // steno/kernels/generic/attention_tile.inl - attention of a tile of queries: scores, their weights, sums of values. Body
 // of attention.hpp, compiled per instruction set, and for tiles of bfloat16 (attention_amx.hpp). Tested in
 // tests/kernels/attention_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 
 /// y[j] += bias[j] for j < count.
 inline void attention_bias(float* y, const float* bias, extent count) {

@@ -2,6 +2,7 @@
 // by cached_attention.hpp.
 //
 // Sums run over columns in lanes and over rows in order, so every instruction set with FMA gives the same bits.
+// SPDX-License-Identifier: Apache-2.0
 
 /// One row.
 inline void cached_store(dtype format, const float* from, extent width, std::byte* to) noexcept {

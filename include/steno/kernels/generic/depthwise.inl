@@ -3,6 +3,7 @@
 //
 // The taps of 16 columns are copied together first: rows of a matrix lie a power of two apart, which would put all taps
 // and rows of one column into a few sets of the first cache.
+// SPDX-License-Identifier: Apache-2.0
 
 /// Outputs whose sums are kept in registers at once.
 inline constexpr int depthwise_outputs = std::min(8, tile_rows * tile_vectors);

@@ -1,5 +1,6 @@
 // steno/kernels/generic/depthwise2d.inl - one output frame, 16 channels at a time; compiled per instruction set by
 // depthwise2d.hpp.
+// SPDX-License-Identifier: Apache-2.0
 
 inline void depthwise2d_row(const plane& x, extent left, const float* taps, const float* bias, extent t, extent bands,
                             float* y) noexcept {

@@ -1,5 +1,6 @@
 // steno/kernels/generic/elementwise.inl - rows of sums and activations; compiled per instruction set by
 // elementwise.hpp. Coefficients: minimax fits of our own (Lawson's algorithm).
+// SPDX-License-Identifier: Apache-2.0
 
 inline void add_row(const float* a, const float* b, float* y, extent count) noexcept {
   extent i = 0;

@@ -1,5 +1,6 @@
 // steno/kernels/generic/fft.inl - 16 real transforms at once, one per lane; compiled per instruction set by
 // fft_lanes.hpp, which makes the tables.
+// SPDX-License-Identifier: Apache-2.0
 
 struct complex16 {
   f32x16 re, im;

@@ -1,4 +1,5 @@
 // steno/kernels/generic/log_mel.inl - 16 frames at once, one per lane; compiled per instruction set by log_mel.hpp.
+// SPDX-License-Identifier: Apache-2.0
 
 /// Natural logarithm of positive normal numbers: x = 2^e m with m in [sqrt(1/2), sqrt(2)), ln x = e ln 2 + ln m, and
 /// ln m = 2 artanh(s) with s = (m - 1) / (m + 1), by its series to s^9 (|s| < 0.1716: the next term is below 3e-9).

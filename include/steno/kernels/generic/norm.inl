@@ -1,5 +1,6 @@
 // steno/kernels/generic/norm.inl - one row of layer norm and RMS norm; compiled per instruction set by norm.hpp.
 // Sums run over four vectors, added as (0 + 1) + (2 + 3), then over lanes.
+// SPDX-License-Identifier: Apache-2.0
 
 inline float norm_sum(const float* x, extent count) {
   f32x16 s0 = zero(), s1 = zero(), s2 = zero(), s3 = zero();

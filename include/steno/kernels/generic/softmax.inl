@@ -1,5 +1,6 @@
 // steno/kernels/generic/softmax.inl - one row of softmax and log softmax; compiled per instruction set by softmax.hpp.
 // Sums run over lanes.
+// SPDX-License-Identifier: Apache-2.0
 
 inline float row_max(const float* x, extent count) {
   const f32x16 least = broadcast(-std::numeric_limits<float>::infinity());

@@ -1,6 +1,7 @@
 // steno/kernels/isa/avx2.hpp - the 16-lane float vector as two AVX registers. Operations as specified in scalar.hpp.
 //
 // Tested in tests/kernels/isa_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -2,6 +2,7 @@
 // scalar.hpp.
 //
 // Tested in tests/kernels/isa_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/isa/avx2.hpp>
 

@@ -1,6 +1,7 @@
 // steno/kernels/isa/dispatch.hpp - chooses one of the functions that for_each.hpp compiled, once per call.
 //
 // Tested in tests/kernels/isa_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/cpu.hpp>
 

@@ -7,6 +7,7 @@
 // x86-64 in ::avx2 and ::avx512, each inside its target region, on AArch64 in ::neon, which needs none: a build without
 // any -m flag has all of them; dispatch.hpp chooses. What the file needs is included before. Lambdas in it need
 // [[gnu::always_inline]]: they do not inherit the region under every compiler. Tested in tests/kernels/isa_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef STENO_KERNEL_FILE
 #error "define STENO_KERNEL_FILE before including this file"
 #endif

@@ -1,6 +1,7 @@
 // steno/kernels/isa/math.inl - functions of f32x16 made of its primitives; included by each instruction set, so that
 // the operations and their order are the same everywhere. Coefficients: minimax fits of our own (Lawson's algorithm).
 // Tested in tests/kernels/isa_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 
 /// e^x for x below 88.72 (softmax: x <= 0): n = round(x / ln 2), e^x = 2^n * e^r with |r| <= ln 2 / 2 and
 /// e^r = 1 + r + r^2 P(r). 0 below -87.3 (results under 1.2e-38 would be subnormal). Error <= 1.5 ulp.

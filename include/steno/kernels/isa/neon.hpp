@@ -2,6 +2,7 @@
 //
 // Every AArch64 processor has these instructions (conversions of halves and fused multiply-add included), so there is
 // no target region. Tested in tests/kernels/isa_test.cpp, which tests/aarch64 runs on an emulator.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

@@ -2,6 +2,7 @@
 // VNNI and VBMI, and AMX with tiles of bfloat16.
 //
 // Included many times, between includes and namespaces: everything the region uses must have been included before.
+// SPDX-License-Identifier: Apache-2.0
 #if defined(__clang__)
 #pragma clang attribute push(                                                                                         \
     __attribute__((                                                                                                   \

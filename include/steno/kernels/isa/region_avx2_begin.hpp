@@ -1,6 +1,7 @@
 // steno/kernels/isa/region_avx2_begin.hpp - functions from here to region_end.hpp are compiled for AVX2, FMA and F16C.
 //
 // Included many times, between includes and namespaces: everything the region uses must have been included before.
+// SPDX-License-Identifier: Apache-2.0
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else

@@ -2,6 +2,7 @@
 // VL, DQ and VNNI.
 //
 // Included many times, between includes and namespaces: everything the region uses must have been included before.
+// SPDX-License-Identifier: Apache-2.0
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))), \
                              apply_to = function)

@@ -5,6 +5,7 @@
 // allow, so it is named only where they allow no more than ARMv8.1 with cryptography.
 //
 // Included many times, between includes and namespaces: everything the region uses must have been included before.
+// SPDX-License-Identifier: Apache-2.0
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
 #elif STENO_PARTS_OF_ARMV8_2

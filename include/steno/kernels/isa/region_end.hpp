@@ -1,4 +1,5 @@
 // steno/kernels/isa/region_end.hpp - ends what one of the region_*_begin.hpp files began.
+// SPDX-License-Identifier: Apache-2.0
 #if defined(__clang__)
 #pragma clang attribute pop
 #else

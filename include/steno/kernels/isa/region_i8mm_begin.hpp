@@ -4,6 +4,7 @@
 // Architectures are named as in region_dotprod_begin.hpp.
 //
 // Included many times, between includes and namespaces: everything the region uses must have been included before.
+// SPDX-License-Identifier: Apache-2.0
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("dotprod,i8mm"))), apply_to = function)
 #elif STENO_PARTS_OF_ARMV8_2

@@ -5,6 +5,7 @@
 // compile times. Differs from the others in one point: fma(a, b, c) may round the product (a processor without FMA
 // would otherwise call a library function per lane). Reductions add lanes i and i + 8, then i + 4, i + 2, i + 1, in
 // every instruction set. Tested in tests/kernels/isa_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/core/half.hpp>

@@ -2,6 +2,7 @@
 //
 // Halves of two rows four apart meet in one register on the way in (an insert from memory costs no shuffle), so two
 // rounds of shuffles inside 128-bit lanes finish the piece. Tested in tests/kernels/isa_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 
 STENO_INLINE __m256 halves(const float* low, const float* high) {
   return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);

@@ -9,6 +9,7 @@
 // which the other instruction sets and few rows use. f32 would take six products, and turning its rows costs what they
 // gain. Weights become tiles a few steps at a time, in the first cache, for all panels; sums stay in tiles and go on in
 // the next steps'. Tested in tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/bfloat_tiles.hpp>
 #include <steno/kernels/product/avx512vnni.hpp>

@@ -4,6 +4,7 @@
 // 2 * 128 * 127 = 32512 and is exact. Quants of four to six bits are unsigned as they are, and so small that several
 // such sums are added up in 16 bits (avx2_rows.hpp). Specification: product/reference.hpp. Tested in
 // tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/product/avx2_rows.hpp>

@@ -4,6 +4,7 @@
 // four of six bits, fit in 16 bits (8 * 31 * 127, 4 * 63 * 127), so that little is widened. Those of eight bits are
 // multiplied as in avx2.hpp. The walk: product/int8_rows.inl.
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/kernels/isa/avx2.hpp>

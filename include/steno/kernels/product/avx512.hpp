@@ -2,6 +2,7 @@
 // without VNNI, and 6 x 32 with it.
 //
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product/avx2.hpp>
 

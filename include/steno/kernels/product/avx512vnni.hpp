@@ -4,6 +4,7 @@
 // One tile serves all formats: a block may have two scales (halves) and minima, which are looked at once per block.
 // Specification:
 // product/reference.hpp. Tested in tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product/avx512vnni_rows.hpp>
 // Regions follow; everything they use is included above.

@@ -1,6 +1,7 @@
 // steno/kernels/product/avx512vnni_rows.hpp - up to six rows of x by block-scaled weights with vpdpbusd.
 //
 // The walk: product/int8_rows.inl. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/kernels/product/avx512.hpp>

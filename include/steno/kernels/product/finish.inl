@@ -1,4 +1,5 @@
 // steno/kernels/product/finish.inl - the epilogue of a strip's sums; included by the kernels of each instruction set.
+// SPDX-License-Identifier: Apache-2.0
 
 template <activation A>
 [[gnu::noinline]] void finish_as(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {

@@ -9,6 +9,7 @@
 // lambdas. Few rows meet f16 or bf16 that is widened in registers. vdpbf16ps is not used: it would round x to 8 bits.
 // Constants per instruction set: dot_rows, dot_columns, panel_rows, panel_vectors, panel_chunk, half_pair_rows
 // (table.hpp), panel_fetches (whether a tile has so much to do that fetching ahead costs nothing).
+// SPDX-License-Identifier: Apache-2.0
 
 /// sums[r * float_columns + c] = dot(row r of x, row c of w): rows of x in lines of 16 values, [cols / 16][rows][16],
 /// by dot_columns rows of w. Of as many further rows of w, which lie at `next`, a line each is fetched every 16 values,

@@ -11,6 +11,7 @@
 // as_floats(counts), `signed_bytes` (whether 8-bit weights are multiplied without the 128 that is added to them),
 // sums_in_registers, few_rows(bits), pair_rows (rows that may take two groups at once), and dot_half<Bits, First,
 // C>(all, d, x, block, next_group): d[I] += row I / C by values 4 First to 4 First + 15 of group I % C.
+// SPDX-License-Identifier: Apache-2.0
 
 /// Vector J of a tile, without bias, of a block as packed_layout.hpp has it; with fewer lanes than 64, its first bytes.
 template <int Bits, int J>

@@ -4,6 +4,7 @@
 // The strip's weights are taken in pieces of a few blocks that stay in the first-level cache, unpacked once each, and
 // met by all panels of x; sums go on from piece to piece, so the order is that of product/reference.hpp. q8_0 quants
 // are read where they lie. Tested in tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product/table.hpp>
 

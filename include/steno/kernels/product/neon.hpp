@@ -4,6 +4,7 @@
 // adds pairs of them to counters of 32 bits. Weights are stored with 128 added: a flipped bit takes it off again.
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tests/aarch64 runs on an
 // emulator.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/isa/neon.hpp>

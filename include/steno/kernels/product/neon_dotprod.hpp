@@ -3,6 +3,7 @@
 // sdot is written as assembly: compilers declare its intrinsic under different conditions, and not all inside a target
 // region. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tests/aarch64 runs on
 // an emulator.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product/neon.hpp>
 // Regions follow; everything they use is included above.

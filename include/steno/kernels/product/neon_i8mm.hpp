@@ -5,6 +5,7 @@
 // apart: they are brought together on the way. An odd last row is paired with itself. Assembly as in neon_dotprod.hpp.
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tests/aarch64 runs on an
 // emulator.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product/neon.hpp>
 #include <steno/kernels/product/neon_dotprod.hpp>

@@ -8,6 +8,7 @@
 // quads in the four columns of quad I % quads as floats. Integers are exact, so the levels have the bits of
 // product/reference.hpp. The floating-point sums stay in memory (first-level cache): they are wanted once per block,
 // the registers in every step.
+// SPDX-License-Identifier: Apache-2.0
 
 /// sums[16 r + i] += counted * scale of the column * scale of the row, a quad for each I
 template <int R, int r, int... I>

@@ -2,6 +2,7 @@
 //
 // A piece of a row at a time that stays in the first cache, in four sweeps, so that scales and sums are computed for 16
 // blocks at once.
+// SPDX-License-Identifier: Apache-2.0
 
 inline void quantise(const detail::quantise_job& job) noexcept {
   constexpr extent step = 64, size = detail::block;

@@ -7,6 +7,7 @@
 // The vector kernels give the same bits for int8_blocks. For float_rows they sum with FMA, either in the same order
 // (panels) or in 16 lanes (lane l takes k = l mod 16, ascending; lanes are then added i and i + 8, i + 4, i + 2, i +
 // 1; with AVX2, in 8 lanes), so results differ by rounding. Tested in tests/kernels/product_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/fused.hpp>
 #include <steno/core/half.hpp>

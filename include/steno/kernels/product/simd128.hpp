@@ -5,6 +5,7 @@
 // bits, i32x4.dot_i16x8_s multiplies and adds pairs: exact, and one instruction on the processors below. Nothing is
 // fetched ahead: there is no such instruction.
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tools/check-on wasm runs.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/isa/scalar.hpp>

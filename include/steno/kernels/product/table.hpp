@@ -2,6 +2,7 @@
 //
 // A product is cut into strips: a few panels (or rows) of x by a few columns of y. Strips depend on the shapes alone,
 // and each value of y is computed in one strip, so the bits of y do not depend on the number of workers.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/kernels/cpu.hpp>

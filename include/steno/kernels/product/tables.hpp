@@ -1,4 +1,5 @@
 // steno/kernels/product/tables.hpp - the product kernels of each instruction set.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/cpu.hpp>
 #include <steno/kernels/product/table.hpp>

@@ -3,6 +3,7 @@
 // Bytes of a tile and f32 scales and minima, a piece of a group that stays in the first-level cache (layout:
 // packed_layout.hpp). Each block is unpacked once for all rows of x that meet it. Written with the compilers' vectors
 // of `byte_lanes` bytes. q8_0 is read in place: only its scales are widened.
+// SPDX-License-Identifier: Apache-2.0
 
 typedef std::uint8_t byte_vector __attribute__((vector_size(byte_lanes)));
 typedef std::uint16_t pair_vector __attribute__((vector_size(byte_lanes)));

@@ -2,6 +2,7 @@
 //
 // Same values as core/half.hpp (rounding to nearest even, infinities and subnormals included), written without
 // branches. Tested in tests/weights/blocks_test.cpp (all 65536 patterns, golden rows of ggml).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/core/half.hpp>

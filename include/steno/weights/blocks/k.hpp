@@ -4,6 +4,7 @@
 // ggml-quants.c bit for bit. Products are exact in float (11 bits of d, up to 8 of the scale, 5 or 6 of v, 24 in all;
 // q6_k has 8 + 6 bits and rounds once, in its only product), so contraction of the subtraction into a fused one changes
 // nothing. Tested in tests/weights/blocks_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/blocks/simple.hpp>
 

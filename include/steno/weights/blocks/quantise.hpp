@@ -5,6 +5,7 @@
 // / 15, / 31, q = trunc((x - m)/d + 0.5). The division is a product with 1/d; d and m are rounded to half only where
 // they are stored. Follows quantize_row_*_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (the bytes of
 // ggml).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/error.hpp>

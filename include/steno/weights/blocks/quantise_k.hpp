@@ -5,6 +5,7 @@
 // six-bit (eight-bit) multiples of the block's, and the levels chosen anew for those. Follows quantize_row_q4_K_ref,
 // quantize_row_q5_K_ref and quantize_row_q6_K_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (no row
 // loses more than ggml's).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/weights/blocks/k.hpp>

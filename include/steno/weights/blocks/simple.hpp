@@ -5,6 +5,7 @@
 // byte j, value j + 16 in its high half) with a fifth bit from h in q5. Follows dequantize_row_* of ggml-quants.c bit
 // for bit: every product is exact in float (an 11-bit scale times no more than 8 bits), so it does not matter whether a
 // compiler contracts the addition into a fused one. Tested in tests/weights/blocks_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/half.hpp>
 

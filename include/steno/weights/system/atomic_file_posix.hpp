@@ -5,6 +5,7 @@
 // the folder to the disk, so that after a power cut the name holds the old file or the whole new one. File systems
 // without such files (NFS, FAT) have the name from the start; what a process that died left behind is removed by the
 // next one that writes the same target.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #if !defined(_WIN32)

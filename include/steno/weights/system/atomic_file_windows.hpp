@@ -3,6 +3,7 @@
 // Bytes go to NAME.part-PID-N beside the target, which nobody else may write or remove while it is open. commit()
 // brings them to the disk and moves the file over the target, which the system does as one step. What a process that
 // died left behind is no longer open, so the next one that writes the same target removes it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #if defined(_WIN32)

@@ -1,4 +1,5 @@
 // steno/weights/system/posix.hpp - system.hpp's functions for Linux, macOS and other POSIX systems.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #if !defined(_WIN32)

@@ -13,6 +13,7 @@
 //   reason()                             why the last call failed
 //   is_out_of_memory()                   whether that was a lack of memory or address space
 // Paths are UTF-8 everywhere. Tested in tests/weights/mapped_file_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #if defined(_WIN32)
 #include <steno/weights/system/windows.hpp>

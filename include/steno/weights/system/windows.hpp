@@ -2,6 +2,7 @@
 //
 // <windows.h> is not included: its macros would reach every program that includes steno. The few functions are declared
 // as it declares them, so that both may meet in one unit; files go through the C runtime where that suffices.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 #if defined(_WIN32)
