@@ -25,9 +25,14 @@ bool recognises_segments(const options& o, const session_options& asked, const t
 live_models::live_models(const options& o, const session_options& asked, const transcriber& model, const executor& run,
                          const note_function& note)
     : settings_(o.detector), named_(o.vad != "none"), by_segments_(recognises_segments(o, asked, model)) {
-  if (o.live.by_segments == false && by_segments_)
-    wrong_usage("--own-stream: " + std::string(o.live.final_model.empty() ? model.model_name() : "--final-model") +
-                (o.live.final_model.empty() ? " does not stream by itself" : " recognises segments"));
+  if (o.live.by_segments == false && !o.live.final_model.empty())
+    wrong_usage(
+        "--own-stream: with --final-model the partial results are the stream's, the final ones those of segments");
+  if (o.live.by_segments == false && by_segments_) {
+    const std::string why = "--own-stream: " + std::string(model.model_name()) + " does not stream by itself";
+    if (o.verb != "serve") wrong_usage(why);
+    note(why);  // it is about all of the server's models
+  }
   if (named_ && !by_segments_ && o.verb != "serve" && output_format(o) != format::jsonl)
     wrong_usage(o.verb + ": " + std::string(model.model_name()) +
                 " streams by itself: --vad finds what is recognised with --by-segments, and tells of speech in "

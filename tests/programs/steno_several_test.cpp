@@ -38,7 +38,7 @@ TEST(steno_several, models_are_loaded_when_they_are_named) {
   std::ofstream(wrong) << "nothing";
   const served s({}, [] {},
                  {"-m", bundled("parakeet-tdt"), "-m", "whisper-1=" + bundled("whisper"), "-m", wrong, "-m",
-                  "slow=" + bundled("paraformer")});
+                  "slow=" + bundled("paraformer"), "--own-stream"});  // of the first one: others have none
   const auto ids = [&] {
     const json list = json::parse(ask(s.port(), "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").body);
     std::string all;

@@ -164,6 +164,7 @@ TEST_F(steno_stream, words_come_soon_unless_the_own_stream_is_wanted) {
   EXPECT_EQ(none.code, 2);
   EXPECT_NE(none.err.find("--own-stream: sense_voice does not stream by itself"), std::string::npos) << none.err;
   EXPECT_EQ(run(model + "--own-stream --by-segments -").code, 2);
+  EXPECT_EQ(run(model + "--own-stream --final-model x.gguf -").code, 2);
   EXPECT_EQ(run(model + "--own-stream -").out, run(model + "-").out);
 }
 
