@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "live_models.hpp"
 #include "model_files.hpp"
 #include "options.hpp"
 
@@ -48,7 +49,7 @@ std::vector<std::string> supported_options(const transcriber& model) {
 std::vector<std::string> supported_live_options(const transcriber& model) {
   std::vector<std::string> all;
   session_options().each([&](std::string_view name, bool) {
-    if (model.supports_live(name)) all.push_back(live_option_name(name));
+    if (takes_live(model, name)) all.push_back(live_option_name(name));
   });
   return all;
 }
@@ -69,7 +70,7 @@ std::set<std::string> options_left_out(const options& o) {
     return out;
   }
   session_options().each([&](std::string_view name, bool) {
-    if (!model.supports_live(name)) out.insert(live_option_name(name));
+    if (!takes_live(model, name)) out.insert(live_option_name(name));
   });
   return out;
 }

@@ -9,18 +9,23 @@ namespace steno::app {
 
 namespace {
 
-constexpr double late = 1.5;  // seconds; people wait for words that come later
+// People wait for words that come later.
+bool comes_late(const transcriber& model) { return model.stream_delay() > 1.5; }
 
 bool recognises_segments(const options& o, const session_options& asked, const transcriber& model) {
   if (!model.streams() || !o.live.final_model.empty()) return true;
   if (o.live.by_segments) return *o.live.by_segments;
-  if (model.stream_delay() <= late) return false;
+  if (!comes_late(model)) return false;
   for (const std::string_view name : asked.names())
     if (model.supports_live(name) && !model.supports_live(name, true)) return false;
   return true;
 }
 
 }  // namespace
+
+bool takes_live(const transcriber& model, std::string_view option) {
+  return model.supports_live(option) || (comes_late(model) && model.supports_live(option, true));
+}
 
 live_models::live_models(const options& o, const session_options& asked, const transcriber& model, const executor& run,
                          const note_function& note)

@@ -4,11 +4,16 @@
 #include <steno/pipelines/any_session.hpp>
 
 #include <optional>
+#include <string_view>
 
 #include "loading.hpp"
 #include "options.hpp"
 
 namespace steno::app {
+
+/// Whether stream and serve have an effect of an option, by its name in session_options: of the model's own stream, or
+/// of segments, which are recognised where the words of the own stream come late.
+bool takes_live(const transcriber& model, std::string_view option);
 
 /// Stays where it is: sessions refer to it.
 class live_models {
