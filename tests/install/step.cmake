@@ -57,7 +57,7 @@ elseif(STEP STREQUAL fetch_content)
   foreach(named conan/conandata.yml:${hash} conan/conandata.yml:${VERSION} vcpkg/steno/portfile.cmake:${long_hash}
           vcpkg/steno/vcpkg.json:${VERSION})
     string(REGEX MATCH "^([^:]+):(.+)$" _ ${named})
-    file(READ ${WORK}/${CMAKE_MATCH_1} text)
+    file(READ ${WORK}/steno-${VERSION}-recipes/${CMAKE_MATCH_1} text)
     set(value ${CMAKE_MATCH_2})
     string(FIND "${text}" ${value} at)
     string(REGEX MATCH "@[A-Z0-9]+@" left "${text}")
