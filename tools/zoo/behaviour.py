@@ -69,7 +69,7 @@ SAID_BY = """
 The Sortformer model by itself, and beside Parakeet-TDT and Parakeet-EOU, on newly made conversations of two to four
 people with up to 15 % overlaps, most of them in noise (`tools/zoo/judge_speakers.py`). DER is the share of the speech
 that was missed, invented or given to another speaker; cpWER counts a word as wrong when its speaker is. Real-time
-factors depend on the processor: these are of an AMD Zen 3 with other work to do.
+factors depend on the processor: these are of an AMD Zen 4 with other work to do.
 
 """
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversations of synthetic voices: who speaks when, and the sound.
 
-usage: conversations.py voices GRAMMAR OUT [--hours H] [--seed N] [--voices training|unheard] [--jobs N]
+usage: conversations.py voices GRAMMAR OUT [--hours H] [--seed N] [--voices training|unheard] [--sentences N]
+                        [--jobs N]
        conversations.py sound GRAMMAR OUT [--seed N] [--count N] [--seconds S] [--voices training|unheard] [--people N]
        conversations.py samples GRAMMAR OUT [--seed N]
 
 voices makes the utterances that train_sortformer.py makes its conversations of: samples.i16 and meta.jsonl as of
-synthesize.py, speech alone, "voice" the number of a voice. A voice is a variant of espeak-ng with a language, a pitch
-and a speed. sound writes conversations as NAME.wav, with all of their turns in truth.rttm and truth.stm. samples writes those
-of examples/audio, without noise, as FLAC (through sox); everybody there speaks for at least 2 s.
+synthesize.py, speech alone, "voice" the number of a voice, which says so many sentences. A voice is a variant of
+espeak-ng with a language, a pitch and a speed. sound writes conversations as NAME.wav, with all of their turns in
+truth.rttm and truth.stm. samples writes those of examples/audio, without noise, as FLAC (through sox); everybody there
+speaks for at least 2 s.
 """
 import argparse
 import json
@@ -199,10 +201,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--voices", choices=["training", "unheard"], default="training")
     parser.add_argument("--people", type=int)
+    parser.add_argument("--sentences", type=int, default=24)
     parser.add_argument("--jobs", type=int, default=1)
     o = parser.parse_args()
     if o.what == "voices":
-        in_jobs(store, o.out, o.hours, o.seed, o.jobs, Grammar(o.grammar), o.voices == "unheard")
+        in_jobs(store, o.out, o.hours, o.seed, o.jobs, Grammar(o.grammar), o.voices == "unheard",
+                o.sentences)
     elif o.what == "samples":
         samples(Grammar(o.grammar), o.seed, o.out)
     else:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reference FastConformer models in PyTorch with the tensor names of NeMo's checkpoints: the encoder, the CTC head and the
-prediction and joint networks of transducers. Written for training on a CPU: rows last, depthwise convolutions as sums of
-shifted products. Elsewhere PyTorch's own convolutions are faster.
+prediction and joint networks of transducers. Written for training on a CPU: rows last, depthwise convolutions as sums
+of shifted products, which a GPU is not slower with.
 """
 import math
 
@@ -33,38 +33,38 @@ class Depthwise(torch.autograd.Function):
 
 
 class Halving(torch.autograd.Function):
-    """Padded x (time, bands, channels) with one kernel of 3 x 3 for each channel and strides of 2. Even and odd bands are
-    taken apart, so that a row of bands and channels is one long vector."""
+    """Padded x (batch, time, bands, channels) with one kernel of 3 x 3 for each channel and strides of 2. Even and odd
+    bands are taken apart, so that a row of bands and channels is one long vector."""
 
     @staticmethod
     def parts(x, weight, rows, cols):
         for i in range(3):
             for j in range(3):
-                yield (i, j, x[j % 2][i : i + 2 * rows - 1 : 2, j // 2 : j // 2 + cols].flatten(1),
+                yield (i, j, x[j % 2][:, i : i + 2 * rows - 1 : 2, j // 2 : j // 2 + cols].flatten(2),
                        weight[:, 0, i, j].repeat(cols))
 
     @staticmethod
     def forward(ctx, x, weight):
-        rows, cols = (x.shape[0] - 3) // 2 + 1, (x.shape[1] - 3) // 2 + 1
-        x = [x[:, 0::2].contiguous(), x[:, 1::2].contiguous()]
+        rows, cols = (x.shape[1] - 3) // 2 + 1, (x.shape[2] - 3) // 2 + 1
+        x = [x[:, :, 0::2].contiguous(), x[:, :, 1::2].contiguous()]
         ctx.save_for_backward(*x, weight)
-        y = torch.zeros(rows, cols * weight.shape[0])
+        y = x[0].new_zeros(len(x[0]), rows, cols * weight.shape[0])
         for _, _, part, w in Halving.parts(x, weight, rows, cols):
             y.addcmul_(part, w)
-        return y.view(rows, cols, -1)
+        return y.unflatten(2, (cols, -1))
 
     @staticmethod
     def backward(ctx, g):
         *x, weight = ctx.saved_tensors
-        rows, cols, channels = g.shape
-        g = g.reshape(rows, -1)
+        rows, cols, channels = g.shape[1:]
+        g = g.flatten(2)
         gx, gw = [torch.zeros_like(part) for part in x], torch.empty_like(weight)
         for (i, j, part, w), (_, _, to, _) in zip(Halving.parts(x, weight, rows, cols),
                                                   Halving.parts(gx, weight, rows, cols)):
             to.addcmul_(g, w)
-            gw[:, 0, i, j] = (part * g).sum(0).view(cols, channels).sum(0)
-        out = g.new_zeros(x[0].shape[0], x[0].shape[1] + x[1].shape[1], channels)
-        out[:, 0::2], out[:, 1::2] = gx
+            gw[:, 0, i, j] = (part * g).sum((0, 1)).view(cols, channels).sum(0)
+        out = g.new_zeros(*x[0].shape[:2], x[0].shape[2] + x[1].shape[2], channels)
+        out[:, :, 0::2], out[:, :, 1::2] = gx
         return out, gw
 
 
@@ -104,42 +104,30 @@ class Subsampling(nn.Module):
         left, right = (2, 1) if self.causal else (1, 1)
         return F.pad(x, (0, 0, left, right, left, right))
 
-    def one(self, x):
-        """Features of one recording (frames, bands) -> (rows, size)."""
+    def together(self, x, lengths=None):
+        """Features (batch, frames, bands) -> (batch, rows, size); lengths: where one ends before the others, nothing is
+        heard behind its end."""
         kernels = dict(self.conv.named_children())
-        x = self.pad(x[..., None])[..., 0]
-        x = x.unfold(0, 3, 2).unfold(1, 3, 2).flatten(2)  # what the 9 taps meet
-        x = kernels["0"](x).relu()
+
+        def ended(x):
+            return x if lengths is None else x * (torch.arange(x.shape[1]) < lengths[:, None]).view(*x.shape[:2], 1, 1)
+
+        x = self.pad(ended(x[..., None]))[..., 0]
+        x = kernels["0"](x.unfold(1, 3, 2).unfold(2, 3, 2).flatten(3)).relu()  # what the 9 taps meet
         for depthwise, pointwise in ("2", "3"), ("5", "6"):
-            x = Halving.apply(self.pad(x), kernels[depthwise].weight) + kernels[depthwise].bias
+            lengths = lengths if lengths is None else self.length(lengths)
+            x = Halving.apply(self.pad(ended(x)), kernels[depthwise].weight) + kernels[depthwise].bias
             x = kernels[pointwise](x).relu()
-        return self.out(x.transpose(1, 2).flatten(1))
-
-    def together(self, x, lengths):
-        """All recordings at once; nothing is heard behind the end of one."""
-        kernels = dict(self.conv.named_children())
-
-        def halved(x, kernel, lengths):
-            return F.conv2d(self.pad(x[..., None])[..., 0], kernel.weight, kernel.bias, 2, groups=kernel.weight.shape[0]
-                            if kernel.weight.shape[0] == x.shape[1] else 1), self.length(lengths)
-
-        def ended(x, lengths):
-            return x * (torch.arange(x.shape[2]) < lengths[:, None])[:, None, :, None]
-
-        x, lengths = halved(ended(x[:, None], lengths), kernels["0"], lengths)
-        x = ended(x.relu(), lengths)
-        for depthwise, pointwise in ("2", "3"), ("5", "6"):
-            x, lengths = halved(x, kernels[depthwise], lengths)
-            x = ended(F.conv2d(x, kernels[pointwise].weight, kernels[pointwise].bias).relu(), lengths)
-        x = self.out(x.transpose(1, 2).flatten(2))
-        return x * (torch.arange(x.shape[1]) < lengths[:, None])[..., None], lengths
+        return self.out(x.transpose(2, 3).flatten(2))
 
     def forward(self, x, lengths):
-        """One recording after the other: what belongs to one fits into a core's cache, what belongs to all does not."""
+        rows = self.length(self.length(self.length(lengths)))
         if x.is_cuda:
-            return self.together(x, lengths)
-        x = nn.utils.rnn.pad_sequence([self.one(row[:n]) for row, n in zip(x, lengths.tolist())], batch_first=True)
-        return x, self.length(self.length(self.length(lengths)))
+            x = self.together(x, lengths)
+            return x * (torch.arange(x.shape[1]) < rows[:, None])[..., None], rows
+        # One recording after the other: what belongs to one fits into a core's cache, what belongs to all does not.
+        each = [self.together(row[None, :n])[0] for row, n in zip(x, lengths.tolist())]
+        return nn.utils.rnn.pad_sequence(each, batch_first=True), rows
 
 
 class FeedForward(nn.Module):
@@ -193,7 +181,7 @@ class Convolution(nn.Module):
         x = F.glu(self.pointwise_conv1(x), -1) * valid[..., None]
         taps = self.depthwise_conv.weight
         x = F.pad(x, (0, 0, self.left, taps.shape[2] - 1 - self.left))
-        x = F.conv1d(x.transpose(1, 2), taps, groups=len(taps)).transpose(1, 2) if x.is_cuda else Depthwise.apply(x, taps)
+        x = Depthwise.apply(x, taps)
         if self.depthwise_conv.bias is not None:
             x = x + self.depthwise_conv.bias
         x = self.batch_norm(x.flatten(0, 1)).view(x.shape)

@@ -119,6 +119,36 @@ def follow(average, model, keep):
             a.copy_(p)
 
 
+class Recorded:
+    """losses(model, batch) on a CUDA device, where each shape of a batch is recorded once as a graph: the kernels of a
+    small network are shorter than their launches. For batches that are tensors alone, of few shapes."""
+
+    def __init__(self, losses):
+        self.losses, self.made = losses, {}
+
+    def __call__(self, model, batch):
+        key = tuple((name, tensor.shape) for name, tensor in batch.items())
+        if key not in self.made:
+            call = Call(self.losses, model, list(batch))
+            sample = tuple(tensor.clone() for tensor in batch.values())
+            self.made[key] = torch.cuda.make_graphed_callables(call, sample, allow_unused_input=True), call.weights
+        run, weights = self.made[key]
+        return {name: (value, weight) for (name, weight), value in zip(weights.items(), run(*batch.values()))}
+
+
+class Call(torch.nn.Module):
+    """losses(model, batch) as a module from tensors to tensors."""
+
+    def __init__(self, losses, model, names):
+        super().__init__()
+        self.losses, self.model, self.names, self.weights = losses, model, names, {}
+
+    def forward(self, *tensors):
+        parts = self.losses(self.model, dict(zip(self.names, tensors)))
+        self.weights.update({name: weight for name, (_, weight) in parts.items()})
+        return tuple(value for value, _ in parts.values())
+
+
 def train(model, batches, losses, out, args, evaluate=None, prefix=""):
     """Writes OUT/last.pt (averaged weights) and returns the averaged model. prefix: of the model's names that a packaged model
     has, too.

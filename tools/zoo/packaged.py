@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads packaged models (GGUF with f32, f16 and q8_0 tensors), so that a training can go on from one."""
 import math
+import re
 import struct
 from pathlib import Path
 
@@ -70,9 +71,13 @@ def unpacked(tensor, like):
 
 
 def as_in_checkpoints(tensors):
-    """Tensors with NeMo's name of a norm, and with the columns behind convolutions of two dimensions numbered (channel,
-    band), which packages have as (band, channel)."""
-    out = {name.replace(".conv.norm.", ".conv.batch_norm."): tensor for name, tensor in tensors.items()}
+    """Tensors with NeMo's names of a norm and of a transformer's layers, and with the columns behind convolutions of
+    two dimensions numbered (channel, band), which packages have as (band, channel)."""
+    def name_of(name):
+        name = name.replace(".conv.norm.", ".conv.batch_norm.")
+        return re.sub(r"^(transformer_encoder)\.(\d)", r"\1.layers.\2", name)
+
+    out = {name_of(name): tensor for name, tensor in tensors.items()}
     for stem, last in (("encoder.pre_encode", "out"), ("encoder.embed", "out.0")):
         if f"{stem}.{last}.weight" in out:
             columns = out[f"{stem}.{last}.weight"].unflatten(1, (-1, len(out[f"{stem}.conv.0.weight"])))

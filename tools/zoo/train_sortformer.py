@@ -8,9 +8,10 @@ conversation, mixed as mel energies: the first seconds of one, or what a stream 
 (chosen as the stream chooses them, by the truth) and what follows them.
 
 Losses: activity in the order in which people are first heard, and in the order that fits best (Sortformer's own two);
-in the last block but one, which of the training's voices it is and whether two rows are of one voice. The first steps
-(--voices) are of these two alone, with many voices one after the other, and some of the later ones are. For half of the
-batches attention ends with the row's own chunk of 4 to 14 rows, because a stream knows no more.
+the first of them also behind the earlier blocks of the transformer; in the middle of the encoder, which of the voices
+it is and whether two rows are of one voice. The first steps (--voices) are of these two alone, with many voices
+one after the other, and some of the later ones are. For a third of the batches attention ends with the row's own
+chunk of 4 to 14 rows, because a stream knows no more.
 """
 import itertools
 import random
@@ -42,19 +43,22 @@ ROW = sortformer.RATE  # frames
 COMPARED = "layer2_out"
 LOW, SPREAD = -24 * np.log(2), 4.0  # of the features: the least, and about how much they differ
 DISCRIMINANTS = 64
+ORDERS = torch.tensor(list(itertools.permutations(range(conversations.MOST))))
 
 
 class Encoder(fastconformer.Encoder):
-    """chunk: None, or (first, length): rows from `first` on hear no more than the end of their own chunk."""
+    """sight: which rows hear which, or None: all."""
 
-    chunk = None
+    sight = None
 
     def seen(self, rows):
-        if self.chunk is None:
-            return super().seen(rows)
-        first, length = self.chunk
-        number = torch.div(torch.arange(rows) - first, length, rounding_mode="floor").clamp(min=-1)
-        return number[:, None] >= number[None]
+        return super().seen(rows) if self.sight is None else self.sight
+
+
+def chunks(rows, first, length):
+    """Rows from `first` on hear no more than the end of their own chunk."""
+    number = torch.div(torch.arange(rows) - first, length, rounding_mode="floor").clamp(min=-1)
+    return number[:, None] >= number[None]
 
 
 class Model(sortformer.Sortformer):
@@ -65,12 +69,13 @@ class Model(sortformer.Sortformer):
         size = ENCODER["size"]
         self.voice, self.alike = nn.Linear(64, voices, bias=False), nn.Linear(size, 64)
         self.alike_scale = nn.Parameter(torch.tensor([6.0, -3.0]))
+        self.register_buffer("orders", F.one_hot(ORDERS).float().to(self.voice.weight.device), persistent=False)
 
     @torch.no_grad()
     def look_at_voices(self, projection, mean):
-        """First weights: behind the subsampling stand the features' projections (numbers, bands) of a linear discriminant
-        analysis of voices, and random ones. Eight channels keep all bands: each takes the even or the odd ones in each of
-        the three convolutions."""
+        """First weights: behind the subsampling stand the features' projections (numbers, bands) of a linear
+        discriminant analysis of voices, and random ones. Eight channels keep all bands: each takes the even or the odd
+        ones in each of the three convolutions."""
         stem = self.encoder.pre_encode
         conv, taps = dict(stem.conv.named_children()), torch.tensor([0.25, 0.5, 0.25])
         conv["0"].weight /= SPREAD
@@ -92,16 +97,18 @@ class Model(sortformer.Sortformer):
         stem.out.bias[:DISCRIMINANTS] = -projection @ (mean - LOW)
         self.alike.weight[:, :DISCRIMINANTS] += torch.eye(DISCRIMINANTS)
 
-    def logits(self, rows, chunk, trace):
-        """Rows behind the subsampling (batch, rows, size) -> logits of the speakers."""
-        self.encoder.chunk = chunk
+    def logits(self, rows, sight, trace):
+        """Rows behind the subsampling (batch, rows, size) -> logits of the speakers, behind each of the transformer's
+        blocks."""
+        self.encoder.sight = sight
         x, _ = self.encoder.blocks(rows, torch.full((len(rows),), rows.shape[1]), trace)
         bias = torch.zeros(1).masked_fill(~self.encoder.seen(rows.shape[1]), -1e9)
-        head = self.sortformer_modules
+        head, out = self.sortformer_modules, []
         x = head.encoder_proj(x)
         for block in self.transformer_encoder.layers:
             x = block(x, bias)
-        return head.single_hidden_to_spks(head.first_hidden_to_hidden(x.relu()).relu())
+            out.append(head.single_hidden_to_spks(head.first_hidden_to_hidden(x.relu()).relu()))
+        return out
 
 
 class Voices:
@@ -129,8 +136,8 @@ class Voices:
         return out
 
     def discriminants(self, frames=100, most=6000):
-        """Fisher's linear discriminants of the voices in means of the features of a second: (DISCRIMINANTS, bands) with a
-        spread of about one half within a voice, and the mean of the features; of `most` utterances."""
+        """Fisher's linear discriminants of the voices in means of the features of a second: (DISCRIMINANTS, bands) with
+        a spread of about one half within a voice, and the mean of the features; of `most` utterances."""
         means, who = [], []
         for item in self.items[:: -(-len(self.items) // most)]:
             mel = FRONT_END.finish(self.corpus.mel(item).astype(np.float32))
@@ -153,8 +160,8 @@ class NoWords:
 
 
 class Batches:
-    """Batches of conversations of so many rows in all; `corpus` is the voices. All of a batch is as long. An epoch is
-    `steps` of them."""
+    """Batches of conversations of so many rows in all; `corpus` is the voices. All of a batch is as long, and there are
+    few lengths (loop.Recorded). An epoch is `steps` of them."""
 
     def __init__(self, voices, seed, augment=True, two=0, voices_first=0, rows=1200, steps=600):
         self.corpus, self.seed, self.augment, self.two, self.voices_first = voices, seed, augment, two, voices_first
@@ -172,25 +179,28 @@ class Batches:
             return self.make_voices()
         cached = rng.random() < 0.6
         self.reach = 700 if rng.random() < 0.25 else 300
-        behind = LONGEST - STREAM["spkcache_len"]  # a cache stands before so many rows, mostly half of them and more
-        length = rng.randint(20 if rng.random() < 0.2 else behind // 2, behind) if cached else \
-            int(LONGEST * (1 - 0.85 * rng.random() ** 2))
-        all_rows = length + (STREAM["spkcache_len"] if cached else 0)
-        if cached and self.reach > 300:
-            all_rows *= 2  # what is before a cache is in no row
+        if cached:  # a cache stands before so many rows, mostly half of them and more
+            length = rng.choice([20, 34, 48, 62, 76] if rng.random() < 0.2 else [40, 52, 64, 76])
+        else:
+            length = max(36, 24 * round(LONGEST * (1 - 0.85 * rng.random() ** 2) / 24))
+        kept = STREAM["spkcache_len"] if cached else 0
+        all_rows = (length + kept) * (2 if cached and self.reach > 300 else 1)  # what is before a cache is in no row
         examples = [self.example(length, cached) for _ in range(max(1, self.rows // max(all_rows, 60)))]
-        chunk = (STREAM["spkcache_len"] if cached else 0, rng.randint(4, 14)) if rng.random() < 0.35 else None
+        chunk = rng.randint(4, 14) if rng.random() < 0.35 else length
         x, index, active, who = zip(*examples)
-        x, lengths = data.padded(list(x))
-        return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), "index": torch.tensor(np.stack(index)),
-                "active": torch.from_numpy(np.stack(active)), "who": torch.from_numpy(np.stack(who)), "chunk": chunk}
+        lengths = [len(one) for one in x]
+        frames = ROW * (length + (self.reach if cached else 0))
+        return {"x": torch.from_numpy(np.stack([np.pad(one, ((0, frames - len(one)), (0, 0))) for one in x])).half(),
+                "lengths": torch.tensor(lengths), "index": torch.tensor(np.stack(index)),
+                "active": torch.from_numpy(np.stack(active)), "who": torch.from_numpy(np.stack(who)),
+                "sight": chunks(kept + length, kept, chunk)}
 
     def make_voices(self, length=120):
         """Recordings of many voices, one after the other."""
         x, who = zip(*(self.voices_in_turn(length) for _ in range(self.rows // length)))
         index = torch.arange(length)[None].expand(len(x), -1) + 1
-        return {"x": torch.from_numpy(np.stack(x)), "lengths": torch.full((len(x),), length * ROW), "index": index,
-                "who": torch.from_numpy(np.stack(who)), "chunk": None}
+        return {"x": torch.from_numpy(np.stack(x)).half(), "lengths": torch.full((len(x),), length * ROW),
+                "index": index, "who": torch.from_numpy(np.stack(who)), "sight": chunks(length, 0, length)}
 
     def voices_in_turn(self, length):
         rng, noise, frames = self.rng, self.augmenter, length * ROW
@@ -205,7 +215,8 @@ class Batches:
             end = min(frames, at + len(own))
             mel[at:end] = own[: end - at]
             who[at:end] = np.where(heard[: end - at], voice, data.IGNORE)
-            at, level = end + rng.choice([0, rng.randint(0, 40)]), max(level, 0.05 * 10 ** (throats[voice][1].mean() / NEPER / 20))
+            at = end + rng.choice([0, rng.randint(0, 40)])
+            level = max(level, 0.05 * 10 ** (throats[voice][1].mean() / NEPER / 20))
         if rng.random() < 0.6:
             mel = noise.add(mel, noise.noise(frames, level * 10 ** (-rng.uniform(10, 35) / 20)))
         rows = who.reshape(-1, ROW)
@@ -223,7 +234,8 @@ class Batches:
     def example(self, length, cached):
         """Features, the rows that are encoded (those from 1 on; 0: mean silence), activities, and who speaks alone."""
         rng = self.rng
-        people = rng.choice([1, 2, 2, 3]) if self.step < self.voices_first + self.two else rng.choice([1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4])
+        few = self.step < self.voices_first + self.two
+        people = rng.choice([1, 2, 2, 3] if few else [1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4])
         past = rng.randint(STREAM["spkcache_len"] + 1, self.reach) if cached else 0
         voices = self.corpus.draw(rng, people)
         mel, active = self.mix(voices, ROW * (past + length), people)
@@ -298,9 +310,6 @@ class Batches:
         return warp, shape.astype(np.float32)
 
 
-ORDERS = torch.tensor(list(itertools.permutations(range(conversations.MOST))))
-
-
 def chosen(rows, batch):
     """Rows of a batch (batch, rows, size) behind the subsampling -> those that are encoded."""
     index, size = batch["index"], rows.shape[2]
@@ -314,8 +323,8 @@ def chosen(rows, batch):
 
 def losses(model, batch):
     trace = {}
-    rows = chosen(model.encoder.pre_encode(batch["x"], batch["lengths"])[0], batch)
-    logits = model.logits(rows, batch["chunk"], trace)
+    rows = chosen(model.encoder.pre_encode(batch["x"].float(), batch["lengths"])[0], batch)
+    *early, logits = model.logits(rows, batch["sight"], trace)
     parts = voice_losses(model, trace[COMPARED], batch["who"])
     if "active" not in batch:
         return parts
@@ -323,11 +332,15 @@ def losses(model, batch):
     weight = torch.ones(active.shape[:2])
     weight[:, -12:] = 3.0  # what a stream makes known
     weight = weight[..., None] / (weight.sum() * conversations.MOST)
-    sorted_loss = (F.binary_cross_entropy_with_logits(logits, active, reduction="none") * weight).sum()
+
+    def in_order(logits):
+        return 4 * (F.binary_cross_entropy_with_logits(logits, active, reduction="none") * weight).sum()
+
     # of each column with each person
     pairs = (F.softplus(logits) * weight).sum(1)[:, :, None] - torch.einsum("btc,btp->bcp", logits * weight, active)
-    best = pairs[:, torch.arange(conversations.MOST), ORDERS.to(pairs.device)].sum(2).min(1)[0].sum()
-    return {"sorted": (4 * sorted_loss, 1.0), "best": (4 * best, 0.7), **parts}
+    best = torch.einsum("bcp,ocp->bo", pairs, model.orders).min(1)[0].sum()
+    return {"sorted": (in_order(logits), 1.0), "early": (sum(map(in_order, early)) / len(early), 0.3),
+            "best": (4 * best, 0.7), **parts}
 
 
 def voice_losses(model, rows, who):
@@ -355,7 +368,7 @@ def evaluate(model, voices, count=9):
             batches.augmenter.rng = np.random.default_rng([people, i])
             mel, active = batches.mix(voices.draw(batches.rng, people), 4000, people)
             active = torch.from_numpy(active.reshape(-1, ROW, conversations.MOST).mean(1)) > 0.5
-            model.encoder.chunk = None
+            model.encoder.sight = None
             p = sortformer.stream(model, torch.tensor(FRONT_END.finish(mel)), STREAM)[0].cpu() > 0.5
             most = [torch.maximum(active.sum(1), p.sum(1)) - (active & p[:, order]).sum(1) for order in ORDERS]
             wrong += min(int(m.sum()) for m in most)
@@ -376,8 +389,9 @@ def main():
     model = Model(len(voices.numbers))
     if not args.start and not args.resume:
         model.look_at_voices(*voices.discriminants())
-    loop.train(model, Batches(voices, args.seed, True, args.two, args.voices, args.rows, args.epoch), losses, out, args,
-               (lambda m: evaluate(m, dev)) if dev else None)
+    losses_of = loop.Recorded(losses) if torch.cuda.is_available() else losses
+    batches = Batches(voices, args.seed, True, args.two, args.voices, args.rows, args.epoch)
+    loop.train(model, batches, losses_of, out, args, (lambda m: evaluate(m, dev)) if dev else None)
     return 0
 
 
