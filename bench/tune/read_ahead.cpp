@@ -5,8 +5,8 @@
 // undisturbed:
 //   chrt -f 50 taskset -c 1 build/bin/tune-read-ahead
 // Prints the rate of each in GB/s (best and median of the repeats) and how much of the reading rate of memory the
-// median is, and the table's row: the settings that are best for all formats together (by the product of their
-// medians).
+// median is, and the table's row: for formats of eight bits, of fewer, and for halves, the settings that are best for
+// all of them together (by the product of their medians).
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/kernels/product.hpp>
 
@@ -50,7 +50,7 @@ struct cold_weights {
 };
 
 struct setting {
-  read_ahead ahead;
+  read_ahead::of_blocks ahead;     ///< for halves, too, which have a distance alone
   std::vector<double> rates = {};  ///< of the format and level at hand
   double score = 0;                ///< sum of the logarithms of median / best median
 };
@@ -75,7 +75,7 @@ void measure(dtype format, isa level, std::size_t bytes, int repeats, std::vecto
       constexpr int products = 16;
       const double from = steno_bench::detail::now();
       for (int k = 0; k < products; ++k, next = (next + 1) % w.refs.size())
-        kernels::detail::multiply_ahead(o, w.refs[next], {}, out, s.ahead, c);
+        kernels::detail::multiply_ahead(o, w.refs[next], {}, out, {s.ahead, s.ahead, s.ahead.bytes}, c);
       s.rates.push_back(products * static_cast<double>(w.size) / (steno_bench::detail::now() - from));
     }
   }
@@ -86,14 +86,15 @@ void measure(dtype format, isa level, std::size_t bytes, int repeats, std::vecto
   for (setting& s : all) {
     const double rate = median(s.rates);
     s.score += std::log(rate / best);
-    std::printf("  %d of %5zu bytes, %-6s  %5.1f %5.1f GB/s  %3.0f %%\n", s.ahead.streams, s.ahead.blocks,
+    std::printf("  %d of %5zu bytes, %-6s  %5.1f %5.1f GB/s  %3.0f %%\n", s.ahead.streams, s.ahead.bytes,
                 name_of(s.ahead.into), *std::max_element(s.rates.begin(), s.rates.end()) * 1e-9, rate * 1e-9,
                 100 * rate / median(reading));
   }
 }
 
 /// The best of `all` for all formats at the lowest and the best level.
-read_ahead best_of(std::vector<setting> all, std::initializer_list<dtype> formats, std::size_t bytes, int repeats) {
+read_ahead::of_blocks best_of(std::vector<setting> all, std::initializer_list<dtype> formats, std::size_t bytes,
+                              int repeats) {
   for (const dtype format : formats)
     for (const isa level : {kernels::lowest_vector_isa, kernels::best_isa()})
       measure(format, level, bytes, repeats, all);
@@ -110,13 +111,14 @@ int main(int count, char** arguments) {
   const std::size_t bytes = count > 1 ? std::strtoull(arguments[1], nullptr, 10) << 20 : steno_bench::cold_bytes();
   const int repeats = count > 2 ? std::atoi(arguments[2]) : 15;
   std::vector<setting> blocks, halves;
-  for (const std::size_t distance : {1024u, 1536u, 2048u, 3072u, 4096u, 6144u, 8192u}) {
-    halves.push_back({{distance, cache_level::second, 2, distance}});
+  for (const std::size_t distance : {1024u, 1536u, 2048u, 3072u, 4096u, 6144u, 8192u, 12288u}) {
+    halves.push_back({{distance, cache_level::second, 2}});
     for (const cache_level into : {cache_level::first, cache_level::second})
-      for (const int streams : {1, 2}) blocks.push_back({{distance, into, streams, distance}});
+      for (const int streams : {1, 2}) blocks.push_back({{distance, into, streams}});
   }
-  const read_ahead b = best_of(std::move(blocks), {dtype::q8_0, dtype::q4_0, dtype::q4_k, dtype::q6_k}, bytes, repeats);
-  const read_ahead h = best_of(std::move(halves), {dtype::f16, dtype::bf16}, bytes, repeats);
-  std::printf("{processor_family::..., {%zu, cache_level::%s, %d, %zu}},\n", b.blocks, name_of(b.into), b.streams,
-              h.halves);
+  const auto e = best_of(blocks, {dtype::q8_0}, bytes, repeats);
+  const auto f = best_of(blocks, {dtype::q4_0, dtype::q4_k, dtype::q5_k, dtype::q6_k}, bytes, repeats);
+  const auto h = best_of(halves, {dtype::f16, dtype::bf16}, bytes, repeats);
+  std::printf("{processor_family::..., {{%zu, cache_level::%s, %d}, {%zu, cache_level::%s, %d}, %zu}},\n", e.bytes,
+              name_of(e.into), e.streams, f.bytes, name_of(f.into), f.streams, h.bytes);
 }

@@ -32,14 +32,18 @@ TEST(cpu, agrees_with_the_compilers_promise) {
 
 TEST(read_ahead, is_known_for_every_family) {
   using namespace steno::kernels;
-  EXPECT_EQ(detail::family_of_vendor("GenuineIntel"), processor_family::intel);
-  EXPECT_EQ(detail::family_of_vendor("AuthenticAMD"), processor_family::amd);
-  EXPECT_EQ(detail::family_of_vendor("HygonGenuine"), processor_family::amd);
-  EXPECT_EQ(detail::family_of_vendor("CentaurHauls"), processor_family::other);
+  EXPECT_EQ(detail::family_of_vendor("GenuineIntel", true), processor_family::intel);
+  EXPECT_EQ(detail::family_of_vendor("AuthenticAMD", false), processor_family::amd);
+  EXPECT_EQ(detail::family_of_vendor("AuthenticAMD", true), processor_family::amd_avx512);
+  EXPECT_EQ(detail::family_of_vendor("HygonGenuine", false), processor_family::amd);
+  EXPECT_EQ(detail::family_of_vendor("CentaurHauls", false), processor_family::other);
   EXPECT_EQ(this_family(), detail::query_family());
   for (const read_ahead_entry& entry : read_ahead_table) {
     EXPECT_EQ(read_ahead_of(entry.family), entry.ahead);
-    EXPECT_TRUE(entry.ahead.streams == 1 || entry.ahead.streams == 2);
+    for (const int bits : {8, 4}) {
+      const int streams = entry.ahead.blocks(bits).streams;
+      EXPECT_TRUE(streams == 1 || streams == 2);
+    }
   }
 }
 

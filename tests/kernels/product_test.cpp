@@ -319,11 +319,12 @@ TEST(product, what_is_fetched_ahead_changes_no_bit) {
                  const operand o = prepare(core::read(x), format, frame, c.run);
                  matrix_f want(s.m, s.n), y(s.m, s.n);
                  multiply(o, w.ref(), {}, core::write(want), c);
-                 for (const std::size_t distance : {0u, 64u, 4096u, 1u << 20})
+                 for (const std::size_t distance : {0u, 64u, 1536u, 4096u, 1u << 20})
                    for (const cache_level into : {cache_level::first, cache_level::second})
                      for (const int streams : {1, 2}) {
                        view<float> out = core::write(y);
-                       kernels::detail::multiply_ahead(o, w.ref(), {}, out, {distance, into, streams, distance}, c);
+                       const kernels::read_ahead::of_blocks blocks{distance, into, streams};
+                       kernels::detail::multiply_ahead(o, w.ref(), {}, out, {blocks, blocks, distance}, c);
                        EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s) << " " << distance;
                      }
                });

@@ -19,17 +19,24 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-enum class processor_family { other, intel, amd };
+enum class processor_family { other, intel, amd, amd_avx512 };
 
 /// Into which cache a line is fetched: `first`, or no nearer than `second`.
 enum class cache_level { first, second };
 
 struct read_ahead {
-  std::size_t blocks;  ///< of block formats: a line is fetched so many bytes before it is read
-  cache_level into;
-  int streams;         ///< of block formats, groups of 16 columns that one row takes at once: 1 or 2
-  std::size_t halves;  ///< of f16 and bf16: bytes, into the second cache
+  struct of_blocks {
+    std::size_t bytes;  ///< a line is fetched so many bytes before it is read
+    cache_level into;
+    int streams;  ///< groups of 16 columns that one row takes at once: 1 or 2
 
+    bool operator==(const of_blocks&) const = default;
+  };
+  of_blocks eight_bits, fewer_bits;  ///< of block formats
+  std::size_t halves;                ///< of f16 and bf16: bytes, into the second cache
+
+  /// Of block formats with so many bits in a packed quant.
+  constexpr const of_blocks& blocks(int bits) const { return bits == 8 ? eight_bits : fewer_bits; }
   bool operator==(const read_ahead&) const = default;
 };
 
@@ -40,16 +47,17 @@ struct read_ahead_entry {
 /// One for each family; the first is for those that nobody has measured.
 inline constexpr read_ahead_entry read_ahead_table[] = {
     // Within 3 % of the best on the Xeon below, and in the middle of what Zen 4 takes alike.
-    {processor_family::other, {3072, cache_level::second, 2, 3072}},
+    {processor_family::other, {{3072, cache_level::second, 2}, {3072, cache_level::second, 2}, 3072}},
     // Xeon of the Granite Rapids generation: on huge pages 96 to 108 % of the rate of a loop that only reads. Two
     // streams are 1.05 to 1.25 times as fast as one; 4 KiB ahead and more is slower.
-    {processor_family::intel, {2048, cache_level::first, 2, 3072}},
+    {processor_family::intel, {{2048, cache_level::first, 2}, {2048, cache_level::first, 2}, 3072}},
+    // Without AVX-512. Zen 3 (family 25 model 1): within 2 % of its best, as are all distances and both hints; two
+    // streams are 1.15 to 1.2 times as fast as one.
+    {processor_family::amd, {{4096, cache_level::second, 2}, {4096, cache_level::second, 2}, 4096}},
     // Zen 4 (family 25 model 17): a line on its way to the first cache holds one of its 24 miss buffers for all of the
-    // way to memory, one on its way to the second does not: 1.4 to 1.7 times as fast (q8_0), 1.05 to 1.3 (f16). A loop
-    // that only reads is 1.15 times as fast in one stream; products have not been measured so.
-    // Zen 3 (family 25 model 1): within 2 % of its best, as are all distances and both hints; two streams are 1.15 to
-    // 1.2 times as fast as one.
-    {processor_family::amd, {4096, cache_level::second, 2, 4096}},
+    // way to memory, one on its way to the second does not. Eight bits: more than 48 lines under way are slower, 4 KiB
+    // in two streams by a fifth. Fewer bits are read in one stream, and further ahead, 1.05 to 1.3 times as fast.
+    {processor_family::amd_avx512, {{1536, cache_level::second, 2}, {8192, cache_level::second, 1}, 3072}},
 };
 
 constexpr const read_ahead& read_ahead_of(processor_family family) {
@@ -59,10 +67,11 @@ constexpr const read_ahead& read_ahead_of(processor_family family) {
 }
 
 namespace detail {
-/// The twelve letters of cpuid leaf 0.
-constexpr processor_family family_of_vendor(std::string_view vendor) {
+/// From the twelve letters of cpuid leaf 0, and whether the processor has AVX-512 (from Zen 4 on, AMD's have).
+constexpr processor_family family_of_vendor(std::string_view vendor, bool avx512) {
   if (vendor == "GenuineIntel") return processor_family::intel;
-  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine") return processor_family::amd;
+  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine")
+    return avx512 ? processor_family::amd_avx512 : processor_family::amd;
   return processor_family::other;
 }
 inline processor_family query_family() noexcept {
@@ -71,7 +80,9 @@ inline processor_family query_family() noexcept {
   if (__get_cpuid(0, &a, words, words + 2, words + 1) == 0) return processor_family::other;
   char vendor[12];
   for (std::size_t i = 0; i < sizeof vendor; ++i) vendor[i] = static_cast<char>(words[i / 4] >> 8 * (i % 4));
-  return family_of_vendor({vendor, sizeof vendor});
+  unsigned b = 0, c = 0, d = 0;
+  const bool avx512 = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 16 & 1) != 0;
+  return family_of_vendor({vendor, sizeof vendor}, avx512);
 #else
   return processor_family::other;
 #endif

@@ -107,10 +107,13 @@ template <int Bits, int C, int... I>
   // What the next groups begin with; of the last ones, their own beginning.
   const bool more = s.w->packed != nullptr && s.n0 + (g + C) * detail::group < s.w->rows;
   const std::size_t following = more ? C * next : 0;
-  const std::size_t lead = std::min(static_cast<std::size_t>(blocks), s.ahead.blocks / step);
-  const std::byte *ahead = p + lead * step, *const then = p + following;
+  // Whole superblocks, whose factors are fetched with their first block.
+  const read_ahead::of_blocks& fetched = s.ahead.blocks(Bits);
+  const std::size_t unit = super ? 8 : 1;
+  const std::size_t lead = std::min(static_cast<std::size_t>(blocks), fetched.bytes / step) / unit * unit;
+  const std::byte *ahead = p + lead * step + (super ? lead / 8 * head : 0), *const then = p + following;
   const std::byte *scales_ahead = w + lead * 32, *const scales_then = w + following;
-  const cache_level into = s.ahead.into;
+  const cache_level into = fetched.into;
   f32x16 registers[] = {(static_cast<void>(I), zero())...};
   const row_sums<C> acc{registers, sums};
   const auto keep = [&]() __attribute__((always_inline)) {
@@ -124,8 +127,10 @@ template <int Bits, int C, int... I>
     }
     fetch_block<lines>(ahead, into);
     if constexpr (C > 1) fetch_block<lines>(ahead + next, into);
-    ahead += step;
-    if (super && b % 8 == 0) {
+    if (super && b % 8 == 0) {  // there are factors in front
+      fetch_block<1>(ahead + 64 * lines, into);
+      if constexpr (C > 1) fetch_block<1>(ahead + next + 64 * lines, into);
+      ahead += head;
       store(factors, half_vector(p));
       if constexpr (C > 1) store(factors + 32, half_vector(p + next));
       if (minima) {
@@ -133,8 +138,8 @@ template <int Bits, int C, int... I>
         if constexpr (C > 1) store(factors + 48, half_vector(p + next + 32));
       }
       p += head;
-      ahead += head;
     }
+    ahead += step;
     const extent at = b / 16 * R * 16 + b % 16;
     const float *const scales = x.scales + at, *const starts = x.starts + at + plane;
     const float* const offsets = x.offsets + at + plane;
@@ -174,7 +179,7 @@ void int8_few_rows(const detail::strip& s) noexcept {
   constexpr std::make_integer_sequence<int, 2 * Rows> pairs;
   if (s.x->rows == Rows) {
     if constexpr (Rows <= pair_rows)
-      if (Rows > 1 || s.ahead.streams > 1) return int8_row_tile<Bits, 2>(pairs, s, 0, s.sums, s.scratch);
+      if (Rows > 1 || s.ahead.blocks(Bits).streams > 1) return int8_row_tile<Bits, 2>(pairs, s, 0, s.sums, s.scratch);
     if constexpr (Rows == 1 || Rows > pair_rows)
       for (extent g = 0; g < 2; ++g) int8_row_tile<Bits, 1>(rows, s, g, s.sums + g * 16, s.scratch);
     return;
