@@ -89,6 +89,7 @@ void eou_step(benchmark::State& bench, dtype format, extent chunk) {
   weights::storage keep;
   auto m = random_model<nemo::parakeet_realtime_eou_120m>(keep, format, false);
   m->window = {.chunk = chunk, .left = 70 / chunk};
+  m->windows = {m->window};
   const auto pcm = noise(static_cast<std::size_t>(1280 * chunk));
   context c;
   nemo::parakeet_stream<nemo::parakeet_realtime_eou_120m> stream(*m, {}, c);
