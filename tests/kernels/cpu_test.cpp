@@ -47,6 +47,18 @@ TEST(read_ahead, is_known_for_every_family) {
   }
 }
 
+TEST(processor_family, bfloat16_is_a_matter_of_the_level_in_use) {
+  using namespace steno::kernels;
+  for (const isa level : isa_levels) {
+    limit_isa(level);
+    if (has_fast_bfloat16()) {
+      EXPECT_EQ(this_family(), processor_family::amd_avx512);
+      EXPECT_GT(level, lowest_vector_isa);
+    }
+  }
+  limit_isa(best_isa());
+}
+
 // tests/aarch64 runs this program on emulated processors of each level, and names the level.
 TEST(cpu, is_recognised) {
   const char* expected = std::getenv("STENO_EXPECTED_ISA");

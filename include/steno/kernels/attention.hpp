@@ -6,14 +6,15 @@
 // score, the sum and the weighted values so far (the online softmax). Keys are transposed and values copied once per
 // head into scratch. A few queries (a decoder's step) read keys and values where they lie instead. Keys and values that
 // many calls read (those of an encoder's output, in a decoder) may be packed once, as floats or halves
-// (packed_keys_values). Many queries of models with quantised weights are multiplied in tiles of bfloat16 where the
-// processor has such (attention_options::rounds, attention_amx.hpp). Bodies: generic/attention.inl and
-// attention_tile.inl. Tested in tests/kernels/attention_test.cpp.
+// (packed_keys_values). Many queries of models with quantised weights are multiplied as bfloat16 numbers where that is
+// faster (attention_options::rounds, bfloat_attention.hpp). Bodies: generic/attention.inl and attention_tile.inl.
+// Tested in tests/kernels/attention_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/dtype.hpp>
 #include <steno/core/half.hpp>
+#include <steno/kernels/processor_family.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -28,8 +29,9 @@ namespace kernels {
 
 struct attention_options {
   float scale = 1.0f;  ///< multiplies q before the product, as FunASR and torch do
-  /// q, k, v and the weights of values may be rounded to 16 bits (2^-16 of each): little where a model's weights are
-  /// quantised, and faster where the processor has tiles of bfloat16.
+  /// q, k, v and the weights of values may be rounded, to 16 bits where the processor has tiles of bfloat16 (2^-16 of
+  /// each), to 8 where it multiplies bfloat16 numbers twice as fast as floats (2^-9): little where a model's weights
+  /// are quantised, and faster.
   bool rounds = false;
   /// Heads of k and v; 0: as many as q has. Query head h reads head h / (heads / key_heads) (grouped-query attention).
   extent key_heads = 0;
@@ -136,7 +138,7 @@ struct attention_job {
   attention_options options;
   float *packed_keys, *packed_values;
   const std::uint16_t *half_keys = nullptr, *half_values = nullptr;  // packed before, a slot for each head
-  bool tiles = false;  // packed matrices are tiles of bfloat16 numbers, as attention_amx.hpp describes them
+  bool tiles = false;  // packed matrices are tiles of bfloat16 numbers, as generic/bfloat_attention.inl says
 
   /// Keys [first, last) that query i sees.
   extent last_key(extent i) const {
@@ -218,6 +220,19 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
 }  // namespace STENO_ABI
 }  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>
+
+#include <steno/kernels/isa/region_avx512bf16_begin.hpp>
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx512bf16 {
+inline void attention_pack(const detail::attention_job& job, extent head, extent tile, float* keys,
+                           float* values) noexcept;
+inline void attention_tile(const detail::attention_job& job, extent head, extent slot, extent tile,
+                           float* scratch) noexcept;
+}  // namespace kernels::avx512bf16
+}  // namespace STENO_ABI
+}  // namespace steno
+#include <steno/kernels/isa/region_end.hpp>
 #endif
 
 namespace steno {
@@ -269,10 +284,15 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
   auto pack = STENO_KERNEL(attention_pack);
   auto tile = STENO_KERNEL(attention_tile);
 #if defined(__x86_64__)
-  if (active_isa() == isa::amx && options.rounds && job.queries >= detail::attention_tiles_from) {
+  const bool rounds = options.rounds && job.queries >= detail::attention_tiles_from;
+  if (rounds && active_isa() == isa::amx) {
     job.tiles = true;
     pack = amx::attention_pack;
     tile = amx::attention_tile;
+  } else if (rounds && has_fast_bfloat16()) {
+    job.tiles = true;
+    pack = avx512bf16::attention_pack;
+    tile = avx512bf16::attention_tile;
   }
 #endif
   const extent query_tiles = job.cut_queries();
@@ -354,6 +374,6 @@ STENO_KERNEL_API void attention(const view<const float>& q, const packed_keys_va
 }  // namespace STENO_ABI
 }  // namespace steno
 #if defined(__x86_64__)
-#include <steno/kernels/attention_amx.hpp>
+#include <steno/kernels/bfloat_attention.hpp>
 #endif
 #endif

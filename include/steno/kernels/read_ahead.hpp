@@ -6,20 +6,13 @@
 // on them. Tested in tests/kernels/cpu_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <steno/config.hpp>
+#include <steno/kernels/processor_family.hpp>
 
 #include <cstddef>
-#include <string_view>
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
-
-enum class processor_family { other, intel, amd, amd_avx512 };
 
 /// Into which cache a line is fetched: `first`, or no nearer than `second`.
 enum class cache_level { first, second };
@@ -64,35 +57,6 @@ constexpr const read_ahead& read_ahead_of(processor_family family) {
   for (const read_ahead_entry& entry : read_ahead_table)
     if (entry.family == family) return entry.ahead;
   return read_ahead_table[0].ahead;
-}
-
-namespace detail {
-/// From the twelve letters of cpuid leaf 0, and whether the processor has AVX-512 (from Zen 4 on, AMD's have).
-constexpr processor_family family_of_vendor(std::string_view vendor, bool avx512) {
-  if (vendor == "GenuineIntel") return processor_family::intel;
-  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine")
-    return avx512 ? processor_family::amd_avx512 : processor_family::amd;
-  return processor_family::other;
-}
-inline processor_family query_family() noexcept {
-#if defined(__x86_64__)
-  unsigned a = 0, words[3] = {};
-  if (__get_cpuid(0, &a, words, words + 2, words + 1) == 0) return processor_family::other;
-  char vendor[12];
-  for (std::size_t i = 0; i < sizeof vendor; ++i) vendor[i] = static_cast<char>(words[i / 4] >> 8 * (i % 4));
-  unsigned b = 0, c = 0, d = 0;
-  const bool avx512 = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 16 & 1) != 0;
-  return family_of_vendor({vendor, sizeof vendor}, avx512);
-#else
-  return processor_family::other;
-#endif
-}
-}  // namespace detail
-
-/// This processor's. Queried once; safe from any thread.
-inline processor_family this_family() noexcept {
-  static const processor_family family = detail::query_family();
-  return family;
 }
 
 }  // namespace kernels

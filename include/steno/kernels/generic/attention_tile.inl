@@ -1,5 +1,5 @@
-// steno/kernels/generic/attention_tile.inl - attention of a tile of queries: scores, their weights, sums of values. Body
-// of attention.hpp, compiled per instruction set, and for tiles of bfloat16 (attention_amx.hpp). Tested in
+// steno/kernels/generic/attention_tile.inl - attention of a tile of queries: scores, their weights, sums of values.
+// Body of attention.hpp, compiled per instruction set, and for bfloat16 numbers (bfloat_attention.hpp). Tested in
 // tests/kernels/attention_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 

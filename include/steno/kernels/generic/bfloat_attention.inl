@@ -1,27 +1,14 @@
-// steno/kernels/attention_amx.hpp - attention of many queries in tiles of bfloat16 numbers (bfloat_tiles.hpp).
+// steno/kernels/generic/bfloat_attention.inl - attention of many queries by factors that are sums of bfloat16 numbers
+// (bfloat_terms.hpp); compiled by bfloat_attention.hpp, for AMX and for vdpbf16ps.
 //
-// Queries, keys, weights and values are rounded to sums of two bfloat16 numbers, that is to 16 bits. Three would be as
-// exact as float arithmetic, but twice the work, and no faster than float tiles where others share the processor. What
-// attention_job::packed_keys and packed_values hold, for each slot and tile of 128 keys:
+// What attention_job::packed_keys and packed_values hold, for each slot and tile of 128 keys:
 //   keys     [4 pairs of groups][steps of the width][terms][2 groups][16 pairs of a key's values][16 keys]
 //   values   [pairs of groups][4 steps][terms][2 groups][16 pairs of keys][16 columns]
-// Tested in tests/kernels/attention_test.cpp.
+// What an instruction set brings: `terms`, and multiply_panels(x, rows, steps, all, by, sums, stride, first): `rows`
+// rows in panels of panel_rows, of whose `all` steps `steps` count, by a pair of groups; `first`: sums begin here.
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-#include <steno/kernels/attention.hpp>
-#include <steno/kernels/bfloat_tiles.hpp>
-#include <steno/kernels/product/table.hpp>
 
-// Regions follow; everything they use is included above.
-#include <steno/kernels/isa/region_amx_begin.hpp>
-namespace steno {
-inline namespace STENO_ABI {
-namespace kernels::amx {
-
-using avx512::broadcast, avx512::store_n;
-#include <steno/kernels/generic/attention_tile.inl>
-
-inline constexpr int terms = 2;
+inline constexpr extent panel_rows = 16;
 inline constexpr extent key_steps = detail::attention_keys / 32;
 /// From one pair of groups to the next, in steps of so many.
 constexpr extent pair_values(extent steps) { return steps * terms * 2 * tile_values; }
@@ -67,7 +54,7 @@ inline void attention_pack(const detail::attention_job& job, extent head, extent
 /// What attention_tile_of() needs, in tiles.
 class tile_products {
  public:
-  static extent rows_of(extent count) { return detail::round_up(count, tile_rows); }
+  static extent rows_of(extent count) { return detail::round_up(count, panel_rows); }
 
   tile_products(const detail::attention_job& job, extent slot, extent rows, float* scratch)
       : job_(job),
@@ -75,61 +62,31 @@ class tile_products {
         rows_(rows),
         steps_(detail::steps_of(job.width)),
         queries_(reinterpret_cast<std::uint16_t*>(scratch)),
-        weights_(queries_ + rows / tile_rows * panel_values(steps_)) {}
+        weights_(queries_ + rows / panel_rows * panel_values(steps_)) {}
 
   void begin(const float* queries) {
-    for (extent r = 0; r < rows_; r += tile_rows)
-      split_rows<terms>(queries + r * job_.width, job_.width, tile_rows, job_.width,
-                        queries_ + r / tile_rows * panel_values(steps_));
+    for (extent r = 0; r < rows_; r += panel_rows)
+      split_rows<terms>(queries + r * job_.width, job_.width, panel_rows, job_.width,
+                        queries_ + r / panel_rows * panel_values(steps_));
   }
   void score(extent tile, extent keys, float* scores) {
     const auto* k = reinterpret_cast<const std::uint16_t*>(job_.keys_at(slot_, tile));
     for (extent j = 0; j < keys; j += 32, k += pair_values(steps_))
-      multiply(queries_, steps_, steps_, k, scores + j, detail::attention_keys, true);
+      multiply_panels(queries_, rows_, steps_, steps_, k, scores + j, detail::attention_keys, true);
   }
   STENO_INLINE void put(float*, extent r, extent j, f32x16 low, f32x16 high) {
     put_terms<terms>(low, high,
-                     weights_ + r / tile_rows * panel_values(key_steps) + (j / 2 * terms + r % tile_rows) * 32,
+                     weights_ + r / panel_rows * panel_values(key_steps) + (j / 2 * terms + r % panel_rows) * 32,
                      tile_values);
   }
   void sum(extent tile, extent keys, const float*, float* values) {
     const auto* v = reinterpret_cast<const std::uint16_t*>(job_.values_at(slot_, tile));
     for (extent i = 0; i < job_.value_stride(); i += 32, v += pair_values(key_steps))
-      multiply(weights_, detail::steps_of(keys), key_steps, v, values + i, job_.value_stride(), false);
+      multiply_panels(weights_, rows_, detail::steps_of(keys), key_steps, v, values + i, job_.value_stride(), false);
   }
 
  private:
-  /// All rows of x, of which `steps` of `all` steps count, by a pair of groups.
-  void multiply(const std::uint16_t* x, extent steps, extent all, const std::uint16_t* by, float* sums, extent stride,
-                bool first) const {
-    fetcher nothing({}, 1);
-    const extent panel = panel_values(all);
-    for (extent p = 0; p < rows_ / tile_rows; p += 2) {
-      const tile_job job{.x = {x + p * panel, x + (p + 1) * panel},
-                         .next_x = {tile_values, tile_values},
-                         .weights = by,
-                         .steps = steps,
-                         .sums = {sums + p * tile_rows * stride, sums + (p + 1) * tile_rows * stride},
-                         .sums_stride = stride,
-                         .first = first,
-                         .fetch = &nothing};
-      (p + 1) * tile_rows < rows_ ? bfloat_tiles<terms, terms, 2>(job) : bfloat_tiles<terms, terms, 1>(job);
-    }
-  }
-
   const detail::attention_job& job_;
   extent slot_, rows_, steps_;
   std::uint16_t *queries_, *weights_;
 };
-
-inline void attention_tile(const detail::attention_job& job, extent head, extent slot, extent tile,
-                           float* scratch) noexcept {
-  shape_tiles(tile_rows, tile_rows);
-  attention_tile_of<tile_products>(job, head, slot, tile, scratch);
-  _tile_release();
-}
-
-}  // namespace kernels::amx
-}  // namespace STENO_ABI
-}  // namespace steno
-#include <steno/kernels/isa/region_end.hpp>

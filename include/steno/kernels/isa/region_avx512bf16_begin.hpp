@@ -1,0 +1,12 @@
+// steno/kernels/isa/region_avx512bf16_begin.hpp - functions from here to region_end.hpp are compiled for AVX-512 F, BW,
+// VL, DQ and BF16.
+//
+// Included many times, between includes and namespaces: everything the region uses must have been included before.
+// SPDX-License-Identifier: Apache-2.0
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
+#endif

@@ -1,0 +1,75 @@
+// steno/kernels/processor_family.hpp - what processors with the same instructions do not have in common: who made them
+// decides which way is the fast one. No result but what is documented so depends on it.
+//
+// Tested in tests/kernels/cpu_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <steno/kernels/cpu.hpp>
+
+#include <string_view>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
+
+enum class processor_family { other, intel, amd, amd_avx512 };
+
+namespace detail {
+/// From the twelve letters of cpuid leaf 0, and whether the processor has AVX-512 (from Zen 4 on, AMD's have).
+constexpr processor_family family_of_vendor(std::string_view vendor, bool avx512) {
+  if (vendor == "GenuineIntel") return processor_family::intel;
+  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine")
+    return avx512 ? processor_family::amd_avx512 : processor_family::amd;
+  return processor_family::other;
+}
+inline processor_family query_family() noexcept {
+#if defined(__x86_64__)
+  unsigned a = 0, words[3] = {};
+  if (__get_cpuid(0, &a, words, words + 2, words + 1) == 0) return processor_family::other;
+  char vendor[12];
+  for (std::size_t i = 0; i < sizeof vendor; ++i) vendor[i] = static_cast<char>(words[i / 4] >> 8 * (i % 4));
+  unsigned b = 0, c = 0, d = 0;
+  const bool avx512 = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 16 & 1) != 0;
+  return family_of_vendor({vendor, sizeof vendor}, avx512);
+#else
+  return processor_family::other;
+#endif
+}
+}  // namespace detail
+
+/// This processor's. Queried once; safe from any thread.
+inline processor_family this_family() noexcept {
+  static const processor_family family = detail::query_family();
+  return family;
+}
+
+namespace detail {
+inline bool query_bfloat16() noexcept {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return this_family() == processor_family::amd_avx512 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
+         (a >> 5 & 1) != 0;
+#else
+  return false;
+#endif
+}
+}  // namespace detail
+
+/// Whether vdpbf16ps multiplies bfloat16 numbers twice as fast as floats are, and the instruction set in use reaches so
+/// far: AMD's from Zen 4 on. (Intel's do so no faster than floats, but have tiles.)
+inline bool has_fast_bfloat16() noexcept {
+#if defined(__x86_64__)
+  static const bool has = detail::query_bfloat16();
+  return has && active_isa() >= isa::avx512vnni;
+#else
+  return false;
+#endif
+}
+
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
