@@ -5,7 +5,7 @@ if(TARGET steno_kernels)
   return()
 endif()
 file(GLOB steno_kernel_headers RELATIVE ${STENO_INCLUDE_DIR} ${STENO_INCLUDE_DIR}/steno/kernels/*.hpp)
-list(FILTER steno_kernel_headers EXCLUDE REGEX "_amx|bfloat_tiles")  # others include them where the processor is theirs
+list(FILTER steno_kernel_headers EXCLUDE REGEX "_amx|bfloat_")  # others include them where the processor is theirs
 list(TRANSFORM steno_kernel_headers REPLACE ".+" "#include <\\0>\n")
 string(CONCAT steno_kernel_headers ${steno_kernel_headers})
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/steno_kernels.cpp CONTENT "${steno_kernel_headers}" @ONLY)
