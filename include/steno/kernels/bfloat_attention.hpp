@@ -72,7 +72,7 @@ STENO_INLINE __m512 pair_of(const std::uint16_t* x) {
   std::memcpy(&pair, x, sizeof pair);
   return _mm512_set1_ps(pair);
 }
-/// Written out: gcc 12 copies sums around the intrinsic, as around that of vpdpbusd.
+/// Written out, as gcc 12 copies sums around such intrinsics (avx512vnni.hpp).
 STENO_INLINE __m512 dot_pairs(__m512 sum, __m512 x, __m512 w) {
   asm("vdpbf16ps\t%2, %1, %0" : "+v"(sum) : "v"(x), "vm"(w));
   return sum;
