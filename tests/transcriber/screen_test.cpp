@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <termios.h>
 
+#include <stdexcept>
+
 #include "support/terminal.hpp"
 
 namespace screen_test {
@@ -18,7 +20,8 @@ class terminal {
     winsize size{};
     size.ws_col = static_cast<unsigned short>(width);
     int device = -1;
-    EXPECT_EQ(::openpty(&master_, &device, nullptr, nullptr, &size), 0);
+    if (::openpty(&master_, &device, nullptr, nullptr, &size) != 0)
+      throw std::runtime_error("no pseudo-terminal is to be had (is /dev/pts mounted?)");
     file = ::fdopen(device, "w");
     other = ::fdopen(::dup(device), "w");
     ::fcntl(master_, F_SETFL, O_NONBLOCK);
