@@ -49,7 +49,8 @@ inline constexpr read_ahead_entry read_ahead_table[] = {
     {processor_family::amd, {{4096, cache_level::second, 2}, {4096, cache_level::second, 2}, 4096}},
     // Zen 4 (family 25 model 17): a line on its way to the first cache holds one of its 24 miss buffers for all of the
     // way to memory, one on its way to the second does not. Eight bits: more than 48 lines under way are slower, 4 KiB
-    // in two streams by a fifth. Fewer bits are read in one stream, and further ahead, 1.05 to 1.3 times as fast.
+    // in two streams by a fifth. Fewer bits are read in one stream, and further ahead, 0.95 to 1.3 times as fast. Zen 5
+    // has not been measured.
     {processor_family::amd_avx512, {{1536, cache_level::second, 2}, {8192, cache_level::second, 1}, 3072}},
 };
 
