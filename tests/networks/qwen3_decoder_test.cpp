@@ -194,6 +194,46 @@ TEST(qwen3_writer, goes_on_from_what_turned_in_circles) {
   EXPECT_FALSE(nn::qwen3_writer({.ends = {}, .max_tokens = 0}).going());
 }
 
+// 0 to 5 are text, 6 ends one, 7 is the tag, 8 another end.
+TEST(qwen3_writer, favours_hotwords_in_the_text_alone) {
+  const std::vector<int> ends{6, 8};
+  const std::vector<std::vector<int>> within{{1, 2}}, opening{{3, 2}};
+  const search::hotword_automaton graph(within, {.score = 2}, {}, opening);
+  const auto written = [&](const nn::qwen3_writing& how, const std::vector<std::vector<float>>& steps,
+                           const std::vector<int>& before = {}) {
+    nn::qwen3_writer w(how, before);
+    for (const std::vector<float>& row : steps)
+      if (!w.take(row)) break;
+    return w.text().ids;
+  };
+  const nn::qwen3_writing at_once{.ends = ends, .max_tokens = 10, .hotwords = &graph};
+  const nn::qwen3_writing tagged{.ends = ends, .max_tokens = 10, .hotwords = &graph, .text_tag = 7};
+  //                           0  1  2  3  4  5  6  7  8
+  const std::vector<float> a{3, 2, 0, 1.5f, 0, 0, 0, 0, 0}, b{3, 0, 1.5f, 0, 0, 0, 0, 0, 0},
+      tag{0, 2, 0, 1.5f, 0, 0, 0, 3, 0}, far{6, 2, 0, 0, 0, 0, 0, 0, 0};
+  using list = std::vector<int>;
+  EXPECT_EQ(written({.ends = ends, .max_tokens = 10}, {a, b}), (list{0, 0}));
+  EXPECT_EQ(written(at_once, {a, b}), (list{1, 2}));  // 2 + 2 of 3; then 1.5 + 2, and 3 - 2 of what pays back
+  EXPECT_EQ(written(at_once, {a, far}), (list{1, 0}));
+  const std::vector<float> c{3, 0, 0, 1.5f, 0, 0, 0, 0, 0};
+  EXPECT_EQ(written(at_once, {c, b}), (list{3, 2}));    // as a text begins
+  EXPECT_EQ(written(at_once, {far, c}), (list{0, 0}));  // and nowhere else
+  EXPECT_EQ(written(tagged, {a, b}), (list{0, 0}));     // before the tag nothing is favoured
+  EXPECT_EQ(written(tagged, {tag, c}), (list{7, 3}));   // behind it a text begins
+  EXPECT_EQ(written(tagged, {b}, {7, 3}), list{2});     // also where it stands in what is gone on from
+  EXPECT_EQ(written(tagged, {c}, {7, 4}), list{0});
+  // An end pays back what is unfinished, whichever it is.
+  for (const std::size_t end : {6u, 8u}) {
+    std::vector<float> ending(9, 0.0f);
+    ending[2] = -2;
+    ending[4] = 2.5f;
+    ending[end] = 3;
+    EXPECT_EQ(written(at_once, {a, ending}), list{1});  // 3 - 2 of the end, 2.5 - 2 of another token, -2 + 2
+    ending[2] = 0.5f;
+    EXPECT_EQ(written(at_once, {a, ending}), (list{1, 2})) << end;
+  }
+}
+
 TEST(repeated_pattern, short_patterns_need_more_rounds) {
   const auto rounds = [](const std::vector<int>& pattern, int count) {
     std::vector<int> all = {90, 91, 92};

@@ -76,6 +76,42 @@ TEST(hotword_automaton, a_weight_multiplies_what_a_phrase_earns) {
             walk(search::hotword_automaton(three, {.score = 2.0f}), {1, 3, 4}));
 }
 
+TEST(hotword_automaton, openings_are_phrases_where_a_text_begins_alone) {
+  const std::vector<std::vector<int>> spaced{{1, 2}, {5}}, bare{{11, 2}, {5, 6}};
+  const std::vector<float> weights{1, 2, 1, 2};
+  const search::hotword_automaton g(spaced, {.score = 2.0f}, weights, bare);
+  const auto from_start = [&](const std::vector<int>& units) {
+    int state = g.start();
+    float sum = 0;
+    for (const int u : units) {
+      const auto [next, earned] = g.next(state, u);
+      state = next;
+      sum += earned;
+    }
+    return std::pair(sum, g.finish(state, sum));
+  };
+  EXPECT_NE(g.start(), 0);
+  EXPECT_EQ(from_start({11, 2}), std::pair(4.0f, 4.0f));
+  EXPECT_EQ(from_start({1, 2}), std::pair(4.0f, 4.0f));
+  EXPECT_EQ(from_start({11, 7}), std::pair(0.0f, 0.0f));
+  EXPECT_EQ(from_start({11}), std::pair(2.0f, 0.0f));
+  EXPECT_EQ(from_start({5, 6}), std::pair(8.0f, 8.0f));
+  EXPECT_EQ(from_start({5, 7}), std::pair(4.0f, 4.0f));  // what the opening left is a phrase of its own
+  EXPECT_EQ(from_start({}), std::pair(0.0f, 0.0f));
+  EXPECT_EQ(walk(g, {11, 2}), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(walk(g, {7, 5, 6}), (std::vector<float>{0, 4, 4, 4}));
+  std::vector<int> units;
+  g.continuations(g.start(), [&](const search::hotword_automaton::continuation& c) {
+    units.push_back(c.unit);
+    if (c.unit != 5 || std::count(units.begin(), units.end(), 5) == 1) {
+      EXPECT_EQ(std::pair(c.state, c.bonus), g.next(g.start(), c.unit)) << c.unit;
+    }
+  });
+  std::sort(units.begin(), units.end());
+  EXPECT_EQ(units, (std::vector<int>{1, 5, 5, 11}));
+  EXPECT_EQ(search::hotword_automaton(spaced, {}).start(), 0);
+}
+
 TEST(hotword_automaton, continuations_are_what_next_gives) {
   const std::vector<std::vector<int>> many{{1, 2, 3}, {2, 3, 4, 5}, {3, 1}, {9}, {2, 6}};
   for (const search::hotword_rules rules : {search::hotword_rules::runtime, search::hotword_rules::training}) {

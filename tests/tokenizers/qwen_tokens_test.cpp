@@ -28,6 +28,18 @@ tokenizers::qwen_tokens small() {
   types.insert(types.end(), {3, 3, 4, 5});
   return {tokens, types};
 }
+TEST(qwen_tokens, phrases_have_a_space_in_front_but_where_a_text_begins) {
+  const tokenizers::qwen_tokens t = small();
+  using ids = std::vector<int>;
+  EXPECT_EQ(t.split("abc"), (ids{28, 27}));
+  EXPECT_EQ(t.split("  abc a "), (ids{28, 27, 28, 0}));
+  EXPECT_EQ(t.split_opening(" abc a"), (ids{27, 28, 0}));
+  EXPECT_EQ(t.split_opening("abc"), ids{27});
+  EXPECT_EQ(t.split("ABC"), std::nullopt);  // no token has these bytes
+  EXPECT_EQ(t.split(""), ids{});
+  EXPECT_EQ(t.split_opening("\xe4\xbd\xa0"), std::nullopt);
+}
+
 TEST(qwen2_piece, cuts_as_the_pattern_says) {
   EXPECT_EQ(pieces("Hello world"), (list{"Hello", " world"}));
   EXPECT_EQ(pieces("don't DON'T we'LLo"), (list{"don", "'t", " DON", "'T", " we", "'LL", "o"}));

@@ -63,10 +63,10 @@ class fun_asr_nano {
   static constexpr std::string_view architecture = "fun_asr_nano";  ///< `general.architecture` of its files
   /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/fun_asr_nano.hpp";
-  static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
-  static constexpr int sample_rate = 16000;         ///< Hz of the mono samples that it takes
-  static constexpr extent width = Decoder::input;   ///< columns of the language model's rows
-  using options = fun_asr_nano_options;             ///< of one call of recognise()
+  static constexpr float hotword_score = 3;        ///< what a token of a phrase earns while a text is written
+  static constexpr int sample_rate = 16000;        ///< Hz of the mono samples that it takes
+  static constexpr extent width = Decoder::input;  ///< columns of the language model's rows
+  using options = fun_asr_nano_options;            ///< of one call of recognise()
 
   fun_asr_nano() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
@@ -289,8 +289,11 @@ class fun_asr_nano {
     auto scope = c.enter("llm");
     nn::qwen3_decoder_state state = nn::qwen3_state_of(llm, o.cache);
     nn::qwen3_read(llm, x, state, c);
-    const nn::qwen3_writing how{
-        .ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.max_repeats > 0};
+    const nn::qwen3_writing how{.ends = ends,
+                                .max_tokens = o.max_new_tokens,
+                                .sampling = o.sampling,
+                                .stop_loops = o.max_repeats > 0,
+                                .hotwords = o.favoured};
     const auto show = [&](const nn::qwen3_writer& w) {
       if (o.writing) o.writing(plain_text(tokenizer.decode(w.text().ids, true)));
     };

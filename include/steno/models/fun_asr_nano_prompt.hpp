@@ -7,6 +7,7 @@
 #include <steno/config.hpp>
 #include <steno/core/dtype.hpp>
 #include <steno/core/text_ref.hpp>
+#include <steno/search/hotword_automaton.hpp>
 #include <steno/search/token_choice.hpp>
 
 #include <optional>
@@ -28,8 +29,9 @@ struct fun_asr_nano_options {
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int max_repeats = 3;
-  bool word_timestamps = true;  ///< times of words, by the CTC head where the file has one
-  core::text_ref writing = {};  ///< takes the text so far behind each token
+  bool word_timestamps = true;                          ///< times of words, by the CTC head where the file has one
+  core::text_ref writing = {};                          ///< takes the text so far behind each token
+  const search::hotword_automaton* favoured = nullptr;  ///< phrases to favour, beside the prompt; null: none
 };
 
 /// A language of the multilingual model and its name in the prompt.

@@ -23,14 +23,17 @@ namespace models {
 template <class Tokenizer>
 STENO_COLD search::hotword_automaton hotword_graph(const Tokenizer& tokenizer, std::span<const core::hotword> all,
                                                    float score) {
-  std::vector<std::vector<int>> phrases;
+  std::vector<std::vector<int>> phrases, openings;
   std::vector<float> weights;
   if (all.empty()) return search::hotword_automaton(phrases, {.score = score});
-  const auto add = [&](const core::hotword& h, std::optional<std::vector<int>> units) {
+  const auto units_of = [](const core::hotword& h, std::optional<std::vector<int>> units) {
     if (!units)
       fail({.what = "hotword " + steno::weights::quoted(h.phrase),
             .expected = "characters that are among the model's units"});
-    phrases.push_back(std::move(*units));
+    return std::move(*units);
+  };
+  const auto add = [&](const core::hotword& h, std::optional<std::vector<int>> units) {
+    phrases.push_back(units_of(h, std::move(units)));
     weights.push_back(h.weight);
   };
   if constexpr (requires { tokenizer.splitter(); }) {  // what is prepared once for all phrases
@@ -45,9 +48,15 @@ STENO_COLD search::hotword_automaton hotword_graph(const Tokenizer& tokenizer, s
   } else {
     for (const core::hotword& h : all) add(h, tokenizer.split(h.phrase));
   }
+  if constexpr (requires { tokenizer.split_opening(""); }) {
+    for (const core::hotword& h : all) {
+      openings.push_back(units_of(h, tokenizer.split_opening(h.phrase)));
+      weights.push_back(h.weight);
+    }
+  }
   bool plain = true;
   for (const float w : weights) plain = plain && w == 1;
-  return search::hotword_automaton(phrases, {.score = score}, plain ? std::span<const float>() : weights);
+  return search::hotword_automaton(phrases, {.score = score}, plain ? std::span<const float>() : weights, openings);
 }
 
 /// A language model over the pieces of a tokenizer; `ends` says which end a turn.

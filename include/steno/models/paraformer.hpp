@@ -38,9 +38,8 @@ class paraformer : public paraformer_parts<S, Frontend> {
   /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/paraformer.hpp";
   using options = paraformer_options;  ///< of one call of recognise()
-  /// What a unit of a hotword should earn: less than with CTC, since a word is often a single token that takes another
-  /// one's place.
-  static constexpr float hotword_score = 2;
+  /// What a unit of a hotword earns unless the options say otherwise.
+  static constexpr float hotword_score = 3;
 
   using parts::decoder;      ///< tokens, reading encoder rows, to scores
   using parts::encoder;      ///< features to rows

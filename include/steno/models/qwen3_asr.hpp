@@ -46,6 +46,7 @@ struct qwen3_asr_options {
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int max_repeats = 3;
   core::text_ref writing = {};  ///< takes the text of a clip so far behind each token; not of several clips at once
+  const search::hotword_automaton* hotwords = nullptr;  ///< phrases to favour, beside the prompt; null: none
 };
 
 /// One part of a recording, as the model wrote it.
@@ -81,8 +82,8 @@ class qwen3_asr : public qwen3_thinker<S> {
   static constexpr std::string_view architecture = "qwen3_asr";  ///< `general.architecture` of its files
   /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/qwen3_asr.hpp";
-  static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
-  using options = qwen3_asr_options;                ///< of one call of recognise()
+  static constexpr float hotword_score = 4;  ///< what a token of a phrase earns while a text is written
+  using options = qwen3_asr_options;         ///< of one call of recognise()
 
   qwen3_asr() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
@@ -152,10 +153,17 @@ class qwen3_asr : public qwen3_thinker<S> {
   nn::qwen3_decoder_state state_for(const std::optional<dtype>& format) const {
     return nn::qwen3_state_of(text, format);
   }
-  /// How a text is written with these options: what ends it, how a token is chosen.
-  nn::qwen3_writing writing(const qwen3_asr_options& o) const {
-    return {.ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.max_repeats > 0};
+  /// How a text in this language (a name or empty) is written: what ends it, how a token is chosen.
+  nn::qwen3_writing writing(const qwen3_asr_options& o, const std::string& language) const {
+    return {.ends = ends,
+            .max_tokens = o.max_new_tokens,
+            .sampling = o.sampling,
+            .stop_loops = o.max_repeats > 0,
+            .hotwords = o.hotwords,
+            .text_tag = text_tag(language)};
   }
+  /// The token behind which the text begins, or -1 where the prompt has it; `language` is a name or empty.
+  int text_tag(const std::string& language) const { return language.empty() ? tokenizer.find("<asr_text>") : -1; }
 
   /// One clip that is encoded at once: what the model writes of it. `s` begins anew.
   qwen3_part write(std::span<const float> pcm, const qwen3_prompt& p, const std::string& language,
@@ -172,7 +180,7 @@ class qwen3_asr : public qwen3_thinker<S> {
         o.writing(steno::text::parse_qwen3_output(raw, language, false).text);
     };
     return part_of(pcm, language, o,
-                   nn::qwen3_write(text, view<float, dynamic, width>(last), s, writing(o), c, {}, show));
+                   nn::qwen3_write(text, view<float, dynamic, width>(last), s, writing(o, language), c, {}, show));
   }
   /// Several clips at once: every step writes a token of each.
   std::vector<qwen3_part> write(std::span<const std::span<const float>> clips, const qwen3_prompt& p,
@@ -183,7 +191,7 @@ class qwen3_asr : public qwen3_thinker<S> {
     auto last = scratch.template matrix<dynamic, width>(static_cast<extent>(clips.size()), text.width());
     for (std::size_t i = 0; i < clips.size(); ++i)
       read_prompt(clips[i], p, s, static_cast<extent>(i), last.middleRows(static_cast<extent>(i), 1), c);
-    std::vector<nn::qwen3_writer> writers(clips.size(), nn::qwen3_writer(writing(o)));
+    std::vector<nn::qwen3_writer> writers(clips.size(), nn::qwen3_writer(writing(o, language)));
     std::vector<nn::qwen3_text> texts =
         nn::qwen3_write_together(text, view<float, dynamic, width>(last), s, std::span<nn::qwen3_writer>(writers), c);
     std::vector<qwen3_part> parts;

@@ -2,16 +2,19 @@
 //
 // The likeliest token is taken each time, as the published models are used (do_sample false), unless samples are
 // wanted. Writing ends with a token that ends texts, after so many tokens, or when the text turns in circles: the
-// same few tokens again and again are what a language model makes of silence and noise. Several texts can be written at
-// once: each step is one product for all that go on. Tested in tests/networks/qwen3_decoder_test.cpp,
+// same few tokens again and again are what a language model makes of silence and noise. Hotwords are steno's own: what
+// goes on with a phrase of theirs earns more before a token is chosen. Several texts can be written at once: each step
+// is one product for all that go on. Tested in tests/networks/qwen3_decoder_test.cpp,
 // tests/parity/qwen3_asr_test.cpp and tests/models/qwen3_asr_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/search/token_choice.hpp>
+#include <steno/search/token_search.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,10 +58,12 @@ struct qwen3_text {
 
 /// How a text is written.
 struct qwen3_writing {
-  std::span<const int> ends = {};        ///< tokens that end a text
-  int max_tokens = 4096;                 ///< that may be written, without those before
-  search::token_sampling sampling = {};  ///< how a token is chosen by its scores
-  bool stop_loops = true;                ///< false: circles go on until max_tokens
+  std::span<const int> ends = {};                       ///< tokens that end a text
+  int max_tokens = 4096;                                ///< that may be written, without those before
+  search::token_sampling sampling = {};                 ///< how a token is chosen by its scores
+  bool stop_loops = true;                               ///< false: circles go on until max_tokens
+  const search::hotword_automaton* hotwords = nullptr;  ///< phrases to favour in the text; null: none
+  int text_tag = -1;  ///< the token behind which the text begins; negative: it begins at once
 };
 
 /// The length k of the pattern that `ids` ends with again and again, or 0: k is up to 64 and the pattern fills the last
@@ -84,15 +89,18 @@ void qwen3_read(const Decoder& m, view<float, dynamic, D> x, qwen3_decoder_state
   for (extent t = 0; t < x.rows(); t += step) m(x.middleRows(t, std::min(step, x.rows() - t)), s, c, text);
 }
 
-/// One text that is being written. Outlived by what `o.ends` points at.
+/// One text that is being written. Outlived by what its options point at.
 class qwen3_writer {
  public:
   /// `before`: tokens that the text goes on from, which may have been turning in circles already.
-  explicit qwen3_writer(const qwen3_writing& o, std::span<const int> before = {}) : options_(o), choose_(o.sampling) {
+  explicit qwen3_writer(const qwen3_writing& o, std::span<const int> before = {})
+      : options_(o), choose_(o.sampling), hotwords_(o.hotwords, first_of(o.ends), o.ends) {
     constexpr std::size_t reach = 256;  // of a pattern
     const auto tail = before.last(std::min(before.size(), reach));
     ids_.assign(tail.begin(), tail.end());
     given_ = ids_.size();
+    if (o.text_tag < 0) begin_text();
+    for (const int id : before) follow(id);
     if (o.max_tokens <= 0) end(qwen3_stop::max_tokens);
   }
   /// Whether the text goes on.
@@ -101,10 +109,14 @@ class qwen3_writer {
   int last() const noexcept { return ids_.back(); }
   /// Scores of the next token. Whether the text goes on.
   bool take(std::span<const float> scores) {
-    const int id = choose_(scores);
+    const bool favours = in_text_ && !hotwords_.empty();
+    const int id = choose_(
+        favours ? std::span(hotwords_.favour(scores.data(), static_cast<extent>(scores.size()), place_), scores.size())
+                : scores);
     if (std::find(options_.ends.begin(), options_.ends.end(), id) != options_.ends.end())
       return end(qwen3_stop::end_of_text);
     ids_.push_back(id);
+    follow(id);
     if (const std::size_t k = options_.stop_loops ? repeated_pattern(ids_) : 0; k > 0) {
       const auto round = static_cast<std::ptrdiff_t>(k);
       while (ids_.size() >= std::max(2 * k, given_ + 1) &&
@@ -125,9 +137,27 @@ class qwen3_writer {
     stop_ = s;
     return going_ = false;
   }
+  // Tokens with names stand behind those of texts, and those that end one are the first of them.
+  static int first_of(std::span<const int> ends) {
+    const auto least = std::min_element(ends.begin(), ends.end());
+    return least == ends.end() ? std::numeric_limits<int>::max() : *least;
+  }
+  void begin_text() {
+    in_text_ = true;
+    hotwords_.begin(place_);
+  }
+  void follow(int id) {
+    if (id == options_.text_tag)
+      begin_text();
+    else if (in_text_)
+      hotwords_.follow(place_, id);
+  }
 
   qwen3_writing options_;
   search::token_choice choose_;
+  search::token_hotwords hotwords_;
+  search::token_hypothesis place_ = {};  // in the hotwords' graph
+  bool in_text_ = false;
   std::vector<int> ids_;  // those from before, then those written
   std::size_t given_ = 0;
   qwen3_stop stop_ = qwen3_stop::end_of_text;

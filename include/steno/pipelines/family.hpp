@@ -63,12 +63,11 @@ template <class Options>
 concept has_words = requires(Options o, const search::word_scorer& s) {
   o.words = &s;
 };
-/// Hotwords that the model takes as they are: in its prompt, or encoded by a network of its own.
+/// Hotwords that a network of the model's own encodes.
 template <class Model>
-concept reads_hotwords = requires {
-  Model::hotwords_in_prompt;
-}
-|| requires { Model::hotwords_encoded; };
+concept encodes_hotwords = requires {
+  Model::hotwords_encoded;
+};
 }  // namespace detail
 
 /// What any recogniser gets; a family derives from it and says what differs.
@@ -84,7 +83,7 @@ struct family_defaults {
     if (option == "language") return detail::has_language<model_options> && !m.languages().empty();
     if (option == "itn") return detail::has_itn<model_options>;
     if (option == "beam") return detail::has_beam<model_options>;
-    if (option == "hotwords") return searches_hotwords || detail::reads_hotwords<Model>;
+    if (option == "hotwords") return searches_hotwords || detail::encodes_hotwords<Model>;
     if (option == "hotword_score") return searches_hotwords;
     if (option == "language_model" || option == "lm_weight") return detail::has_words<model_options>;
     if (option == "writing") return detail::has_writing<model_options>;
@@ -211,8 +210,8 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   }
 }
 
-/// What `o` favours, in the model's units; nothing for a model that reads hotwords in its prompt. Throws steno::error
-/// for phrases that it cannot write.
+/// What `o` favours, in the model's units; nothing for a model that encodes hotwords. Throws steno::error for phrases
+/// that it cannot write.
 template <recogniser Model>
 STENO_COLD search::guides guides_of(const Model& m, const transcribe_options& o) {
   if constexpr (family<Model>::searches_hotwords) {

@@ -15,23 +15,26 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace pipelines {
 
-/// As the original by default, with inverse text normalisation.
+/// As the original by default, with inverse text normalisation. Hotwords stand in the prompt, and are favoured where
+/// the model writes.
 template <funasr::fun_asr_nano_sizes S, class Frontend>
 struct family<funasr::fun_asr_nano<S, Frontend>> : family_defaults<funasr::fun_asr_nano<S, Frontend>> {
   using model = funasr::fun_asr_nano<S, Frontend>;
+  static constexpr bool searches_hotwords = true;
 
   static bool supports(const model& m, std::string_view option) {
     if (option == "word_timestamps") return m.aligns();
-    return of_language_models(option) || option == "temperature" || option == "seed" ||
-           family_defaults<model>::supports(m, option);
+    return of_language_models(option) || option == "temperature" || option == "seed" || option == "hotwords" ||
+           option == "hotword_score" || family_defaults<model>::supports(m, option);
   }
-  static funasr::fun_asr_nano_options options(const model&, const transcribe_options& o, const search::guides&,
+  static funasr::fun_asr_nano_options options(const model&, const transcribe_options& o, const search::guides& guides,
                                               std::size_t) {
     funasr::fun_asr_nano_options own{
         .language = o.language, .itn = o.itn.value_or(true), .hotwords = phrases_of(o.hotwords)};
     own.word_timestamps = o.decoding.word_timestamps.value_or(true);
     detail::set_language_model_options(o.decoding, own);
     own.writing = o.writing;
+    own.favoured = &guides.hotwords;
     return own;
   }
 };

@@ -21,7 +21,7 @@ inline namespace STENO_ABI {
 namespace pipelines {
 
 /// The language is a name ("English") or a code; a first prompt and hotwords are text that the model reads before the
-/// audio.
+/// audio, and hotwords are favoured where it writes.
 template <qwen3::qwen3_sizes S>
 struct family<qwen3::qwen3_asr<S>> : family_defaults<qwen3::qwen3_asr<S>> {
   using model = qwen3::qwen3_asr<S>;
@@ -32,7 +32,7 @@ struct family<qwen3::qwen3_asr<S>> : family_defaults<qwen3::qwen3_asr<S>> {
     return of_language_models(option) || option == "temperature" || option == "seed" || option == "initial_prompt" ||
            (option != "itn" && option != "beam" && family_defaults<model>::supports(m, option));
   }
-  static qwen3::qwen3_asr_options options(const model&, const transcribe_options& o, const search::guides&,
+  static qwen3::qwen3_asr_options options(const model&, const transcribe_options& o, const search::guides& guides,
                                           std::size_t count) {
     qwen3::qwen3_asr_options own{.language = o.language, .prompt = o.decoding.initial_prompt.value_or("")};
     for (const core::hotword& h : o.hotwords) own.prompt.append(own.prompt.empty() ? "" : ", ").append(h.phrase);
@@ -40,6 +40,7 @@ struct family<qwen3::qwen3_asr<S>> : family_defaults<qwen3::qwen3_asr<S>> {
     own.max_new_tokens = std::max(own.max_new_tokens, static_cast<int>(count / (model::sample_rate / 8)));
     detail::set_language_model_options(o.decoding, own);
     own.writing = o.writing;
+    own.hotwords = &guides.hotwords;
     return own;
   }
   /// Each step reads the weights once for a token of each clip.

@@ -8,11 +8,11 @@
 //   training utils/context_graph.py: every unit earns score, a finished phrase its whole bonus a second time; finish()
 //            REPLACES what was earned by minus the open part, and the list is not sorted again
 // A phrase may have a weight: its units earn so many times the score. Where phrases of several weights begin alike,
-// what they share earns the largest, and a phrase that is finished has earned its own. A node's children are in order
-// and their bonus stands beside them, so a search pays for the units it looks at and not for the length of the list.
-// Const after construction, shared by any number of searches. Tested in tests/search/hotword_automaton_test.cpp and
-// on golden n-best lists.
-// SPDX-License-Identifier: Apache-2.0
+// what they share earns the largest, and a phrase that is finished has earned its own. Where a text begins, a phrase
+// may be spelled in another way (without the space in front of it): start() knows those beside the others. A node's
+// children are in order and their bonus stands beside them, so a search pays for the units it looks at and not for the
+// length of the list. Const after construction, shared by any number of searches. Tested in
+// tests/search/hotword_automaton_test.cpp and on golden n-best lists. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 
@@ -44,12 +44,21 @@ class hotword_automaton {
   hotword_automaton() : hotword_automaton(std::span<const std::vector<int>>{}, {}) {}
   /// `phrases` are lists of units; empty ones are left out.
   /// `weights` are factors of what they earn, one of each phrase, or none at all; the training rules have none.
+  /// `openings` are spellings that a phrase has at the beginning of a text alone, of the runtime rules; their weights
+  /// stand behind the others.
   STENO_COLD explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options,
-                                        std::span<const float> weights = {})
+                                        std::span<const float> weights = {},
+                                        std::span<const std::vector<int>> openings = {})
       : options_(options) {
     nodes_.emplace_back();
-    for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p));
-    if (!weights.empty() && options.rules == hotword_rules::runtime) weigh(phrases, weights);
+    for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p), 0);
+    if (!openings.empty() && options.rules == hotword_rules::runtime) {
+      start_ = static_cast<int>(nodes_.size());
+      nodes_.emplace_back();
+      for (std::size_t p = 0; p < openings.size(); ++p)
+        insert(openings[p], static_cast<int>(phrases.size() + p), start_);
+    }
+    if (!weights.empty() && options.rules == hotword_rules::runtime) weigh(phrases, openings, weights);
     for (const node& n : nodes_) highest_ = std::max(highest_, n.step);
     const std::vector<int> order = breadth_first();
     if (options.rules == hotword_rules::runtime) {
@@ -62,6 +71,8 @@ class hotword_automaton {
 
   /// Whether there are no phrases.
   bool empty() const noexcept { return nodes_.size() == 1; }
+  /// The state in front of a text; 0 where there are no openings.
+  int start() const noexcept { return start_; }
   /// The rules that it was made with.
   hotword_rules rules() const noexcept { return options_.rules; }
 
@@ -143,8 +154,8 @@ class hotword_automaton {
     return found != c.end() && found->first == unit ? found->second : -1;
   }
 
-  STENO_COLD void insert(const std::vector<int>& units, int phrase) {
-    int now = 0;
+  STENO_COLD void insert(const std::vector<int>& units, int phrase, int root) {
+    int now = root;
     for (std::size_t i = 0; i < units.size(); ++i) {
       int to = child(now, units[i]);
       if (to < 0) {
@@ -162,27 +173,31 @@ class hotword_automaton {
       }
       now = to;
     }
-    if (now == 0) return;
+    if (now == root) return;
     if (options_.rules == hotword_rules::runtime) at(now).end = true;
     at(now).phrase = phrase;
   }
 
   // What phrases share earns the largest weight of theirs; the end of each settles what it has earned in all.
-  STENO_COLD void weigh(std::span<const std::vector<int>> phrases, std::span<const float> weights) {
+  STENO_COLD void weigh(std::span<const std::vector<int>> phrases, std::span<const std::vector<int>> openings,
+                        std::span<const float> weights) {
     const auto step = [&](std::size_t i) { return options_.score + static_cast<float>(i) * options_.increment; };
     std::vector<float> largest(nodes_.size(), 0), own(nodes_.size(), 0);
-    for (std::size_t p = 0; p < std::min(phrases.size(), weights.size()); ++p) {
-      int now = 0;
+    for (std::size_t p = 0; p < std::min(phrases.size() + openings.size(), weights.size()); ++p) {
+      const bool opens = p >= phrases.size();
+      const std::vector<int>& units = opens ? openings[p - phrases.size()] : phrases[p];
+      int now = opens ? start_ : 0;
       float total = 0;
-      for (std::size_t i = 0; i < phrases[p].size(); ++i) {
-        now = child(now, phrases[p][i]);
+      for (std::size_t i = 0; i < units.size(); ++i) {
+        now = child(now, units[i]);
         float& so_far = largest[static_cast<std::size_t>(now)];
         so_far = std::max(so_far, weights[p]);
         total += step(i) * weights[p];
       }
       own[static_cast<std::size_t>(now)] = std::max(own[static_cast<std::size_t>(now)], total);
     }
-    std::vector<std::pair<int, std::size_t>> open{{0, 0}};  // nodes and their depth
+    std::vector<std::pair<int, std::size_t>> open;  // nodes and their depth
+    for (const int root : roots()) open.emplace_back(root, 0);
     for (std::size_t k = 0; k < open.size(); ++k) {
       const auto [from, depth] = open[k];
       for (const auto& [unit, to] : at(from).children) {
@@ -198,8 +213,9 @@ class hotword_automaton {
     }
   }
 
+  std::vector<int> roots() const { return start_ == 0 ? std::vector<int>{0} : std::vector<int>{0, start_}; }
   STENO_COLD std::vector<int> breadth_first() const {
-    std::vector<int> order{0};
+    std::vector<int> order = roots();
     for (std::size_t i = 0; i < order.size(); ++i)
       for (const auto& [unit, to] : at(order[i]).children) order.push_back(to);
     return order;
@@ -284,6 +300,7 @@ class hotword_automaton {
   hotword_options options_;
   std::vector<node> nodes_;
   float highest_ = 0;
+  int start_ = 0;
 };
 
 }  // namespace search

@@ -55,14 +55,19 @@ inline std::size_t best_hypothesis(std::span<const token_hypothesis> all, std::o
 
 /// What phrases of a graph earn in a search. Tokens below `end` are text; those above it (times, Whisper's other
 /// special ones) stand between texts, so they neither go on with a phrase nor leave it. Without a graph nothing is
-/// earned.
+/// earned. Scores may be logits as well as log-probabilities.
 class token_hotwords {
  public:
-  /// The graph must outlive it.
-  token_hotwords(const hotword_automaton* graph, int end)
-      : graph_(graph != nullptr && !graph->empty() ? graph : nullptr), end_(end) {}
+  /// The graph must outlive it, and so must other tokens than `end` that end a text.
+  token_hotwords(const hotword_automaton* graph, int end, std::span<const int> other_ends = {})
+      : graph_(graph != nullptr && !graph->empty() ? graph : nullptr), end_(end), other_ends_(other_ends) {}
 
-  /// The log-probabilities [n] of what follows `h`, each with what its token earns. Valid until the next call.
+  /// Nothing is earned.
+  bool empty() const noexcept { return graph_ == nullptr; }
+  /// A hypothesis is in front of a text.
+  void begin(token_hypothesis& h) const { h.hotword_state = graph_ == nullptr ? 0 : graph_->start(); }
+
+  /// The scores [n] of what follows `h`, each with what its token earns. Valid until the next call.
   const float* favour(const float* p, extent n, const token_hypothesis& h) {
     if (graph_ == nullptr) return p;
     row_.assign(p, p + n);
@@ -75,7 +80,10 @@ class token_hotwords {
     });
     for (std::size_t i = units_.size(); i-- > 0;)  // of one that comes twice the first is right
       row_[static_cast<std::size_t>(units_[i].first)] = p[units_[i].first] + units_[i].second;
-    if (end_ < n) row_[static_cast<std::size_t>(end_)] += graph_->finish(h.hotword_state, h.bonus) - h.bonus;
+    const float settled = graph_->finish(h.hotword_state, h.bonus) - h.bonus;
+    if (end_ < n) row_[static_cast<std::size_t>(end_)] += settled;
+    for (const int id : other_ends_)
+      if (id >= end_ && id < n && id != end_) row_[static_cast<std::size_t>(id)] += settled;
     return row_.data();
   }
   /// Goes on with `token`, the end included: an unfinished phrase pays back.
@@ -96,6 +104,7 @@ class token_hotwords {
 
   const hotword_automaton* graph_;
   int end_;
+  std::span<const int> other_ends_;
   std::vector<float> row_;
   std::vector<std::pair<int, float>> units_;
 };

@@ -7,8 +7,10 @@
 #pragma once
 #include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/session.hpp>
+#include <steno/streaming/session_guides.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +26,8 @@ class session_body<qwen3::qwen3_asr<S>> {
   using model_type = qwen3::qwen3_asr<S>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for a chunk of more than 1200 seconds.
-  session_body(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
+  session_body(const model_type& m, const session_options& o, context&)
+      : guides_(session_guides(m, o)), stream_(m, options(m, o, *guides_)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -49,25 +52,22 @@ class session_body<qwen3::qwen3_asr<S>> {
   bool over() const noexcept { return over_; }  ///< after finish()
   /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const model_type&, std::string_view option) noexcept {
-    return option == "chunk_size" || option == "max_utterance_seconds" || option == "hotwords";
+    return option == "chunk_size" || option == "max_utterance_seconds" || option == "hotwords" ||
+           option == "hotword_score";
   }
   /// As stream_delay() has it.
   static double delay(const model_type&) noexcept { return qwen3::qwen3_stream_options().chunk; }
 
  private:
-  static qwen3::qwen3_stream_options options(const model_type& m, const session_options& o) {
+  static qwen3::qwen3_stream_options options(const model_type& m, const session_options& o,
+                                             const search::guides& guides) {
     constexpr double row = 0.08, minute = 60;
     const double own = m.max_clip_seconds > 0 ? std::min(m.max_clip_seconds, minute) : minute;
     qwen3::qwen3_stream_options wanted{.max_utterance_seconds = utterance_limit(o, own), .commit = true};
     if (o.chunk_size && *o.chunk_size > 0) wanted.chunk = *o.chunk_size * row;
-    // Hotwords are text that the model reads before the audio.
-    for (const core::hotword& h : o.hotwords) {
-      if (h.weight != 1)
-        fail({.what = "weight of hotword " + steno::weights::quoted(h.phrase),
-              .expected = "none",
-              .hint = "this model reads hotwords by itself, and does not count"});
-      wanted.prompt.append(wanted.prompt.empty() ? "" : ", ").append(h.phrase);
-    }
+    // Hotwords are text that the model reads before the audio, too.
+    for (const core::hotword& h : o.hotwords) wanted.prompt.append(wanted.prompt.empty() ? "" : ", ").append(h.phrase);
+    wanted.hotwords = &guides.hotwords;
     return wanted;
   }
   STENO_COLD static session_event describe(const qwen3::qwen3_stream_event& e) {
@@ -84,6 +84,7 @@ class session_body<qwen3::qwen3_asr<S>> {
     return out;
   }
 
+  std::unique_ptr<const search::guides> guides_;
   qwen3::qwen3_stream<model_type> stream_;
   bool over_ = false;
 };

@@ -41,7 +41,8 @@ struct qwen3_stream_options {
   bool commit = false;
   /// With `commit`: a pattern of words comes no more than so many times in a row; 0: as it comes.
   int max_repeats = 3;
-  std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
+  std::optional<dtype> cache = std::nullopt;            ///< of keys and values; none: what suits the weights
+  const search::hotword_automaton* hotwords = nullptr;  ///< phrases to favour, beside the prompt; null: none
 };
 
 /// What a step wrote. Views live as long as the call.
@@ -63,7 +64,7 @@ struct qwen3_stream_event {
   nn::qwen3_stop stop = nn::qwen3_stop::end_of_text;  ///< why the last step stopped writing
 };
 
-/// One stream; the model outlives it.
+/// One stream; the model and the hotwords outlive it.
 template <class Model>
 class qwen3_stream {
  public:
@@ -205,9 +206,12 @@ class qwen3_stream {
     if (whole > kept) rows_.insert(rows_.end(), x.data() + (before + kept) * d, x.data() + (before + whole) * d);
     state_.rewind(reused);
     nn::qwen3_read(m.text, view<float, dynamic, width>(x.middleRows(reused, total - reused)), state_, c);
-    const nn::qwen3_text t =
-        nn::qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), state_,
-                        {.ends = m.ends, .max_tokens = options_.max_new_tokens}, c, m.tokenizer.encode(prefix));
+    const nn::qwen3_text t = nn::qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), state_,
+                                             {.ends = m.ends,
+                                              .max_tokens = options_.max_new_tokens,
+                                              .hotwords = options_.hotwords,
+                                              .text_tag = m.text_tag(language_)},
+                                             c, m.tokenizer.encode(prefix));
     read_ = before + whole;
 
     raw_ = prefix + m.tokenizer.decode(t.ids, true);

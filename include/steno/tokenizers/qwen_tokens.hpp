@@ -10,6 +10,7 @@
 #include <steno/tokenizers/unicode_nfc.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -130,6 +131,18 @@ class qwen_tokens {
     plain(at);
     return ids;
   }
+  /// Tokens of a phrase as they stand within a text: with a space before it, unless it begins in a script that is
+  /// written without spaces between words. Nothing when bytes of it have no token.
+  STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
+    const std::string_view bare = unicode::strip(phrase);
+    return bare.empty() || unicode::is_spaceless(unicode::first_of(bare).value)
+               ? written(std::string(bare))
+               : written(std::string(" ").append(bare));
+  }
+  /// The same where a text begins.
+  STENO_COLD std::optional<std::vector<int>> split_opening(std::string_view phrase) const {
+    return written(std::string(unicode::strip(phrase)));
+  }
   /// Text of tokens, special ones left out or written by name; bytes that are not UTF-8 become U+FFFD.
   STENO_COLD std::string decode(const std::vector<int>& ids, bool skip_special) const {
     std::string all;
@@ -149,6 +162,11 @@ class qwen_tokens {
     int id;
     bool special;
   };
+  std::optional<std::vector<int>> written(const std::string& text) const {
+    std::vector<int> ids = encode(text);
+    if (decode(ids, false) != unicode::nfc(text)) return std::nullopt;
+    return ids;
+  }
   static std::string quoted_name(std::string_view name) { return std::string("\"").append(name).append("\""); }
   const added* added_of(int id) const noexcept {
     const auto at = std::lower_bound(by_id_.begin(), by_id_.end(), id,

@@ -224,6 +224,17 @@ inline std::string replace_invalid(std::string_view bytes) {
   return text;
 }
 
+/// Whether a character is of a script that is written without spaces between words: Thai and Lao, Burmese, Khmer,
+/// Chinese characters and Japanese syllables (Korean is written with spaces).
+constexpr bool is_spaceless(std::uint32_t c) {
+  constexpr std::uint32_t scripts[][2] = {
+      {0x0e00, 0x0eff}, {0x1000, 0x109f}, {0x1780, 0x17ff},   {0x2e80, 0x312f},   {0x31a0, 0x9fff},
+      {0xf900, 0xfaff}, {0xff66, 0xff9f}, {0x1b000, 0x1b16f}, {0x20000, 0x3ffff},
+  };
+  for (const auto& s : scripts)
+    if (c >= s[0] && c <= s[1]) return true;
+  return false;
+}
 /// `s` without white space at both ends, as Python's str.strip() (which also takes off U+001C to U+001F).
 inline std::string_view strip(std::string_view s) {
   const auto blank = [](std::uint32_t c) { return is_space(c) || (c >= 0x1c && c <= 0x1f); };

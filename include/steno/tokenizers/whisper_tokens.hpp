@@ -122,7 +122,7 @@ class whisper_tokens : public byte_bpe {
   STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
     const std::string_view bare = unicode::strip(phrase);
     if (bare.empty()) return std::vector<int>{};
-    std::string text = spaceless(unicode::first_of(bare).value) ? "" : " ";
+    std::string text = unicode::is_spaceless(unicode::first_of(bare).value) ? "" : " ";
     text.append(bare);
     std::vector<int> ids = encode(text);
     if (decode(ids) != text) return std::nullopt;
@@ -179,16 +179,6 @@ class whisper_tokens : public byte_bpe {
   }
 
  private:
-  // Thai and Lao, Burmese, Khmer, Chinese characters and Japanese syllables (Korean is written with spaces).
-  static constexpr bool spaceless(std::uint32_t c) {
-    constexpr std::pair<std::uint32_t, std::uint32_t> scripts[] = {
-        {0x0e00, 0x0eff}, {0x1000, 0x109f}, {0x1780, 0x17ff},   {0x2e80, 0x312f},   {0x31a0, 0x9fff},
-        {0xf900, 0xfaff}, {0xff66, 0xff9f}, {0x1b000, 0x1b16f}, {0x20000, 0x3ffff},
-    };
-    for (const auto& [first, last] : scripts)
-      if (c >= first && c <= last) return true;
-    return false;
-  }
   static constexpr std::string_view replacement = "\xef\xbf\xbd";
 
   // The shortest runs of tokens that are whole characters. A replacement character that stands at the same place in the
