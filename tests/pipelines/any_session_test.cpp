@@ -260,7 +260,7 @@ TEST(any_session, hotwords_are_favoured_or_refused) {
 // Of models that are greedy by themselves: portions make no difference, what is stable stays, and the words come.
 TEST(any_session, a_beam_streams_too) {
   const auto pcm = two_sentences();
-  for (const char* name : {"parakeet-ctc", "parakeet-tdt", "parakeet-eou"}) {
+  for (const char* name : {"parakeet-ctc", "parakeet-tdt", "parakeet-eou", "paraformer-online"}) {
     const transcriber m = open(name);
     const session_options o{.beam = 4, .hotwords = {"train", "basement"}};
     std::vector<std::string> once, small;
@@ -281,6 +281,24 @@ TEST(any_session, a_beam_streams_too) {
     EXPECT_NE(finals(listen(m, pcm, {.hotwords = {"umbrella"}, .hotword_score = 30.0f})), finals(listen(m, pcm)))
         << name;
   }
+}
+
+// The online Paraformer's: a weight is so many times the score, and a phrase of two words comes over two chunks.
+TEST(any_session, an_online_paraformer_favours_phrases_as_its_recordings_do) {
+  const auto pcm = two_sentences();
+  const transcriber m = open("paraformer-online");
+  context c;
+  const std::string plain = finals(listen(m, pcm));
+  for (const char* phrase : {"blue umbrella", "train to vienna", "seven basement"}) {
+    const std::string heavy = finals(listen(m, pcm, {.hotwords = {{phrase, 20}}, .hotword_score = 1.0f}));
+    EXPECT_EQ(heavy, finals(listen(m, pcm, {.hotwords = {phrase}, .hotword_score = 20.0f}))) << phrase;
+    EXPECT_EQ(finals(listen(m, pcm, {.hotwords = {{phrase, 0.01f}}})), plain) << phrase;
+    EXPECT_EQ(finals(listen(m, pcm, {.hotwords = {phrase}, .hotword_score = 0.01f})), plain) << phrase;
+    const result r = m.transcribe(pcm, {.hotwords = {phrase}, .hotword_score = 20.0f}, c);
+    EXPECT_EQ(r.text, finals(listen(m, pcm, {.endpoints = false, .hotwords = {phrase}, .hotword_score = 20.0f})))
+        << phrase;
+  }
+  EXPECT_NE(finals(listen(m, pcm, {.hotwords = {"blue umbrella"}, .hotword_score = 20.0f})), plain);
 }
 
 // A language model of one word.
@@ -344,7 +362,8 @@ TEST(any_session, options_that_a_model_has_no_use_for_are_refused_by_name) {
       {"parakeet-eou",
        {"chunk_size", "endpoints", "forget_turns", "beam", "hotwords", "hotword_score", "language_model", "lm_weight"}},
       {"qwen3-asr", {"chunk_size", "max_utterance_seconds", "hotwords", "hotword_score"}},
-      {"paraformer_online", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}},
+      {"paraformer_online",
+       {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds", "beam", "hotwords", "hotword_score"}},
       {"demo",
        {"language", "endpoints", "partial_seconds", "max_utterance_seconds", "beam", "hotwords", "hotword_score",
         "language_model", "lm_weight"}},

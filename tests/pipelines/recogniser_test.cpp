@@ -201,6 +201,9 @@ TEST(recogniser, options_that_a_model_does_not_support_are_refused_by_name) {
   EXPECT_EQ(why(qwen, {.beam = 1}), "accepted");  // it is greedy
   EXPECT_EQ(why(sense, {.beam = 4, .hotwords = {"paris", {"madrid", 2}}, .hotword_score = 2.0f}), "accepted");
   EXPECT_EQ(why(qwen, {.hotwords = {{"paris", 2}}, .hotword_score = 2.0f}), "accepted");
+  const transcriber online(file_of("paraformer-online"));
+  EXPECT_EQ(why(online, {.beam = 4, .hotwords = {"paris", {"madrid", 2}}, .hotword_score = 2.0f}), "accepted");
+  EXPECT_NE(why(online, {.lm_weight = 0.5f}).find("option lm_weight"), std::string::npos);
   EXPECT_NE(why(whisper, {.lm_weight = 0.5f}).find("option lm_weight"), std::string::npos);
   EXPECT_NE(why(sense, {.language = "klingon"}).find("\"klingon\""), std::string::npos);
   EXPECT_NE(why(whisper, {.max_clip_seconds = 10}).find("option max_clip_seconds"), std::string::npos);

@@ -1,6 +1,7 @@
 // Recordings as they come in, with the demo model: portions and clips at once make no difference; a detector's times.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
+#include <steno/pipelines/paraformer.hpp>
 #include <steno/pipelines/parakeet.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>
 #include <steno/pipelines/transcriber.hpp>
@@ -287,6 +288,8 @@ TEST(recording, hotwords_earn_what_suits_the_search) {
   EXPECT_EQ(pipelines::family<wenet::u2_conformer_any>::hotword_score(), search::hotword_options{}.score);
   EXPECT_EQ(pipelines::family<nemo::parakeet_transducer_any>::hotword_score(),
             search::transducer_beam_options::hotword_score);
+  EXPECT_EQ(pipelines::family<funasr::paraformer_online_any>::hotword_score(),
+            pipelines::family<funasr::paraformer_any>::hotword_score());
   // Nothing said is the same as that said.
   context c;
   std::vector<sentence> truth;

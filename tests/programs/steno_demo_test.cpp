@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(all, steno_demo_family,
                          testing::Values(demo_family{"sense-voice", 0.121}, demo_family{"parakeet-ctc", 0.121},
                                          demo_family{"parakeet-tdt", 0.121}, demo_family{"parakeet-eou", 0},
                                          demo_family{"paraformer", 0.121}, demo_family{"u2", 0.121},
-                                         demo_family{"paraformer-online", 0, false, "", true, false},
+                                         demo_family{"paraformer-online", 0, false, "", true},
                                          demo_family{"qwen3-asr", 0, false}, demo_family{"fun-asr-nano", 0.121},
                                          demo_family{"whisper", 0.121, true, "--word-timestamps"}),
                          [](const auto& tested) {

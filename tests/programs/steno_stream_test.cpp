@@ -85,10 +85,22 @@ TEST_F(steno_stream, an_online_paraformer_streams_too) {
   EXPECT_FALSE(last["words"][0].contains("start"));
   EXPECT_NE(run(online + "--format jsonl --chunk-size 5 -").out, o.out);
   EXPECT_EQ(run(online + "--chunk-size -1 -").code, 1);
-  std::ofstream(dir.path() / "phrases.txt") << "u3u4\n";
-  const outcome refused = run(online + "--hotwords phrases.txt -");
+  const outcome refused = run(online + "--look-ahead 4 -");
   EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.err.find("--hotwords: paraformer_online has no use for it"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("--look-ahead: paraformer_online has no use for it"), std::string::npos) << refused.err;
+}
+
+TEST_F(steno_stream, an_online_paraformer_favours_hotwords) {
+  const auto train = [&](const std::string& options) {
+    return steno::test::shell(dir, std::string("'") + STENO_PROGRAM + "' stream -q --demo paraformer-online " +
+                                       options + " '" STENO_SOURCE_DIR "/examples/audio/train.wav'");
+  };
+  std::ofstream(dir.path() / "phrases.txt") << "vienna\t10\numbrella\n";
+  const outcome plain = train(""), led = train("--hotwords phrases.txt --beam 4");
+  ASSERT_EQ(led.code, 0) << led.err;
+  EXPECT_EQ(plain.out.find("vienna"), std::string::npos) << plain.out;
+  EXPECT_NE(led.out.find("vienna"), std::string::npos) << led.out;
+  EXPECT_EQ(led.out.find("umbrella"), std::string::npos) << led.out;
 }
 
 TEST_F(steno_stream, a_language_model_says_why_it_stopped) {

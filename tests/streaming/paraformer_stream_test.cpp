@@ -1,5 +1,5 @@
 // Streams of an online Paraformer: any split of the samples gives the same events, short streams and last pieces, ends
-// of utterances, memory.
+// of utterances, hotwords, memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/streaming/paraformer_stream.hpp>
 
@@ -7,6 +7,7 @@
 #include "support/golden.hpp"
 #include "support/play.hpp"
 #include "support/random.hpp"
+#include "support/refusal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -124,6 +125,94 @@ TEST(paraformer_stream, empty_and_tiny_streams_end) {
     ASSERT_EQ(events.size(), 1u) << n;
     EXPECT_EQ(events[0].kind, streaming::stream_event_kind::final);
   }
+}
+
+// Pairs of tokens that come after one another, and begin alike.
+search::hotword_automaton pairs(const model_type& m, float score) {
+  std::vector<std::vector<int>> phrases;
+  for (int id = 3; id < static_cast<int>(m.tokenizer.size()); ++id) {
+    phrases.push_back({id, 3 + (id * 7) % 11});
+    phrases.push_back({id, 3 + (id * 5) % 13, 4});
+  }
+  return search::hotword_automaton(phrases, {.score = score});
+}
+
+TEST(paraformer_stream, hotwords_give_what_the_recording_gives_in_any_portions) {
+  const auto model = small();
+  const std::vector<float> pcm = noise(9600 * 12 + 4000, 21);
+  context c;
+  const segment plain = model.recognise(pcm, {}, c);
+  std::size_t others = 0;
+  for (const float score : {0.5f, 1.0f, 2.0f}) {  // with more, phrases chain for longer than the limit
+    const search::hotword_automaton g = pairs(model, score);
+    const funasr::paraformer_stream_options o{
+        .sizes = model.default_sizes, .endpoint_pieces = 0, .search = {.hotwords = &g}};
+    const auto whole = listen(model, o, pcm, {pcm.size()});
+    for (const std::vector<std::size_t>& portions : {std::vector<std::size_t>{160}, {7, 4001, 333}, {9599, 2}})
+      EXPECT_EQ(listen(model, o, pcm, portions), whole) << portions[0];
+    const segment recording = model.recognise(pcm, {.beam = 1, .hotwords = &g}, c);
+    EXPECT_EQ(whole.back().ids, recording.token_ids) << score;
+    EXPECT_EQ(recording.alternatives.size(), 10u);
+    others += recording.token_ids != plain.token_ids;
+    // What is stable stays: there are Chinese characters or none.
+    std::vector<int> stable;
+    for (const event& e : whole) {
+      ASSERT_GE(e.ids.size(), stable.size());
+      EXPECT_TRUE(std::equal(stable.begin(), stable.end(), e.ids.begin()));
+      EXPECT_EQ(e.log_probs.size(), e.ids.size());
+      stable.assign(e.ids.begin(), e.ids.begin() + static_cast<std::ptrdiff_t>(e.stable));
+    }
+  }
+  EXPECT_GT(others, 0u);  // or they do nothing
+}
+
+TEST(paraformer_stream, a_list_that_is_empty_is_none_and_a_language_model_is_refused) {
+  const auto model = small();
+  const std::vector<float> pcm = noise(60000, 4);
+  const search::hotword_automaton none;
+  EXPECT_EQ(listen(model, {.sizes = model.default_sizes, .search = {.beam = 8, .hotwords = &none}}, pcm, {9600}),
+            listen(model, {.sizes = model.default_sizes}, pcm, {9600}));
+  const auto make = [&](const search::search_options& o) {
+    return test::refusal(
+        [&] { funasr::paraformer_stream<model_type>(model, {.sizes = model.default_sizes, .search = o}); });
+  };
+  EXPECT_NE(make({.length_penalty = 1.0}), "");
+  EXPECT_EQ(make({.beam = 3}), "");
+}
+
+// Each utterance is a text of its own, and a stream that begins again finds the same.
+TEST(paraformer_stream, hotwords_begin_again_with_each_utterance) {
+  const auto model = small();
+  const std::vector<float> pcm = noise(9600 * 12, 6);
+  const search::hotword_automaton g = pairs(model, 4);
+  const funasr::paraformer_stream_options o{
+      .sizes = model.default_sizes, .max_utterance_frames = 40, .search = {.hotwords = &g}};
+  context c;
+  funasr::paraformer_stream<model_type> s(model, o);
+  std::vector<std::vector<int>> rounds[2];
+  for (auto& finals : rounds) {
+    const auto sink = [&](const funasr::paraformer_event& e) {
+      if (e.kind == streaming::stream_event_kind::final) finals.emplace_back(e.ids.begin(), e.ids.end());
+    };
+    s.push(pcm, c, sink);
+    s.finish(c, sink);
+    s.reset();
+  }
+  EXPECT_EQ(rounds[0], rounds[1]);
+  EXPECT_GE(rounds[0].size(), 3u);
+}
+
+TEST(paraformer_stream, steady_streams_with_hotwords_allocate_nothing) {
+  const auto model = small();
+  const search::hotword_automaton g = pairs(model, 2);
+  const std::vector<float> pcm = noise(9600 * 30, 8);
+  context c;
+  const auto ignore = [](const funasr::paraformer_event&) {};
+  funasr::paraformer_stream<model_type> s(model, {.sizes = model.default_sizes, .search = {.hotwords = &g}});
+  s.push(std::span(pcm).first(9600 * 20), c, ignore);
+  test::allocation_counter counted;
+  for (std::size_t at = 9600 * 20; at < pcm.size(); at += 1600) s.push(std::span(pcm).subspan(at, 1600), c, ignore);
+  EXPECT_EQ(counted.so_far(), 0u);
 }
 
 TEST(paraformer_stream, steady_streams_allocate_nothing) {

@@ -11,7 +11,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/paraformer_parts.hpp>
-#include <steno/search/position_beam.hpp>
 
 #include <span>
 #include <string>
@@ -20,12 +19,6 @@
 namespace steno {
 inline namespace STENO_ABI {
 namespace funasr {
-
-/// Wishes for one call of recognise().
-struct paraformer_options {
-  extent beam = 1;  ///< texts that are looked at; 1 without hotwords: the best token of each position
-  const search::hotword_automaton* hotwords = nullptr;  ///< they must outlive the call; null: none
-};
 
 /// Paraformer for whole clips. A loaded model is const and may be shared by threads, each with its own context.
 template <paraformer_sizes S, class Frontend = frontends::wav_frontend<>>
@@ -72,32 +65,13 @@ class paraformer : public paraformer_parts<S, Frontend> {
       c.trace("logits", scores);
       parts::normalise(scores, c);
       c.trace("log_probs", scores);
-      const bool searches = o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty());
-      auto tokens = searches ? search_tokens(core::read(scores), o, s) : parts::best_tokens(core::read(scores), s);
+      auto tokens =
+          o.searches()
+              ? parts::keep_texts(search::position_beam(core::read(scores), parts::beam_options(o.beam, o.hotwords)), s)
+              : parts::best_tokens(core::read(scores), s);
       parts::set_times(tokens, search::cif_times(found.alphas, found.peaks, tokens.size(), parts::frame_seconds()));
       parts::set_text(tokens, s);
     });
-  }
-
- private:
-  // The best texts; their list and score go to `s`, and the ids of the best one.
-  STENO_COLD std::vector<tokenizers::timed_token> search_tokens(const view<const float>& scores, const options& o,
-                                                                segment& s) const {
-    constexpr int silent[] = {0, 1, 2};
-    const extent n = o.beam > 1 ? o.beam : search::position_beam_options::default_beam;
-    const auto found = search::position_beam(scores, {.search = {.beam = n, .hotwords = o.hotwords}, .silent = silent});
-    std::vector<tokenizers::timed_token> tokens;
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      std::vector<tokenizers::timed_token> own;
-      for (std::size_t t = 0; t < found[k].ids.size(); ++t)
-        if (const int id = found[k].ids[t]; !parts::silent(id))
-          own.push_back({.id = id, .log_probability = scores(static_cast<extent>(t), id)});
-      s.alternatives.push_back({tokenizer.decode(own).text, found[k].score});
-      if (k == 0) tokens = std::move(own);
-    }
-    s.score = found[0].score;
-    for (const tokenizers::timed_token& t : tokens) s.token_ids.push_back(t.id);
-    return tokens;
   }
 };
 

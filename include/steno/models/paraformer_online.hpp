@@ -3,7 +3,7 @@
 //   window  = encode_chunk(features of the piece)                 the end of the window before, then the piece
 //   alphas  = predictor(window); 0 for its first `before` frames and, until the end, for the last `after` ones
 //   tokens  = integrate and fire from what was carried; at the end one frame of zeros with alpha = tail_threshold
-//   scores  = log_softmax(decoder(tokens, window and kept frames));  ids = argmax
+//   scores  = log_softmax(decoder(tokens, window and kept frames));  ids = argmax, or with hotwords the best text
 //
 // Follows `ParaformerStreaming` (funasr/models/paraformer_streaming/model.py) and what it calls; see
 // docs/models/paraformer_online.md. Samples are cut into pieces by streaming/paraformer_stream.hpp. Tested in
@@ -26,8 +26,8 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace funasr {
 
-/// There is nothing to wish for: a clip is cut as the file recommends.
-struct paraformer_online_options {};
+/// Wishes for one call of recognise(). A clip is cut as the file recommends.
+using paraformer_online_options = paraformer_options;
 
 /// Paraformer for streams. A loaded model is const and may be shared by threads, each with its own state and context.
 template <paraformer_sizes S, class Frontend = frontends::wav_frontend<>>
@@ -40,12 +40,14 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
   /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/paraformer.hpp";
   using options = paraformer_online_options;  ///< of one call of recognise()
-  using parts::decoder;                       ///< tokens, reading encoder rows, to scores
-  using parts::encoder;                       ///< features to rows
-  using parts::frontend;                      ///< samples to features
-  using parts::predictor;                     ///< encoder rows to weights that say where tokens are
-  static constexpr int sample_rate = 16000;   ///< Hz of the mono samples that it takes
-  using parts::tokenizer;                     ///< ids to text
+  /// What a unit of a hotword earns, as of Paraformer.
+  static constexpr float hotword_score = 3;
+  using parts::decoder;                      ///< tokens, reading encoder rows, to scores
+  using parts::encoder;                      ///< features to rows
+  using parts::frontend;                     ///< samples to features
+  using parts::predictor;                    ///< encoder rows to weights that say where tokens are
+  static constexpr int sample_rate = 16000;  ///< Hz of the mono samples that it takes
+  using parts::tokenizer;                    ///< ids to text
 
   paraformer_online() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
@@ -116,6 +118,12 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
   /// not decoded: the frames that were kept are encoded once more instead. Calls sink(const token&) for each token.
   template <class Sink>
   void advance(state& s, std::span<const float> pcm, bool last, context& c, Sink&& sink) const {
+    advance_scores(s, pcm, last, c, [&](const view<const float>& scores) { best_of(scores, sink); });
+  }
+  /// The same, but calls sink(const view<const float>& scores), unless there are no tokens: log-probabilities
+  /// [positions of tokens, all tokens], valid while it is called. Positions may turn out to have no text.
+  template <class Sink>
+  void advance_scores(state& s, std::span<const float> pcm, bool last, context& c, Sink&& sink) const {
     auto scope = c.enter("piece", s.pieces++);
     core::workspace::frame scratch(c.scratch);
     const auto n = static_cast<extent>(pcm.size());
@@ -128,12 +136,17 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
       else if (rows > 0)
         frontend.finish(s.front, pcm, x, c);
     }
-    decode(s, x, last, c, sink);
+    decode_scores(s, x, last, c, sink);
   }
 
-  /// The same from the piece's features [n, Feat] (after CMVN); n = 0 is the short last piece.
+  /// As advance() from the piece's features [n, Feat] (after CMVN); n = 0 is the short last piece.
   template <class Sink>
   void decode(state& s, view<const float, dynamic, Feat> x, bool last, context& c, Sink&& sink) const {
+    decode_scores(s, x, last, c, [&](const view<const float>& scores) { best_of(scores, sink); });
+  }
+  /// As advance_scores() from features.
+  template <class Sink>
+  void decode_scores(state& s, view<const float, dynamic, Feat> x, bool last, context& c, Sink&& sink) const {
     const extent d = encoder.output_size(), frames = s.sizes.overlap() + x.rows();
     core::workspace::frame scratch(c.scratch);
     auto all_rows = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
@@ -166,28 +179,38 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
     kernels::log_softmax(core::read(scores), core::write(scores), c.run);
     search::require_numbers(core::read(scores));
     c.trace("log_probs", scores);
-    for (extent t = 0; t < n; ++t) {
-      const float* row = scores.data() + t * scores.outerStride();
-      const int id = search::best_label(row, scores.cols());
-      if (!parts::silent(id)) sink(token{.id = id, .log_probability = row[id]});
-    }
+    sink(view<const float>(core::read(scores)));
   }
 
+  /// How the text of a stream is searched. The phrases must outlive the search.
+  static search::position_beam_options stream_search(extent beam, const search::hotword_automaton* hotwords) noexcept {
+    search::position_beam_options o = parts::beam_options(beam, hotwords);
+    o.settle_after = o.usual_limit;
+    return o;
+  }
+  /// Whether a token is one of those that are no text.
+  using parts::silent;
+
   /// One clip of mono samples in [-1, 1] as a stream, from its beginning to its end.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options&, context& c) const {
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / sample_rate;
     if (pcm.empty()) return s;
+    if (o.searches()) {
+      search::position_search all(parts::beam_options(o.beam, o.hotwords), decoder.output_size());
+      whole(pcm, [&](state& stream, std::span<const float> piece, bool last) {
+        advance_scores(stream, piece, last, c, [&](const view<const float>& scores) { all.advance(scores); });
+      });
+      if (all.positions() > 0) parts::set_text(parts::keep_texts(all.texts(), s), s);
+      return s;
+    }
     std::vector<int> ids;
     std::vector<float> log_probabilities;
     const auto keep = [&](const token& t) {
       ids.push_back(t.id);
       log_probabilities.push_back(t.log_probability);
     };
-    state stream = start(default_sizes);
-    const auto piece = static_cast<std::size_t>(piece_samples(default_sizes));
-    for (; pcm.size() >= piece; pcm = pcm.subspan(piece)) advance(stream, pcm.first(piece), false, c, keep);
-    advance(stream, pcm, true, c, keep);
+    whole(pcm, [&](state& stream, std::span<const float> piece, bool last) { advance(stream, piece, last, c, keep); });
     write_text(ids, log_probabilities, s);
     return s;
   }
@@ -201,6 +224,25 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
     s.text = std::move(text.text);
     s.words = std::move(text.words);
     s.token_ids.assign(ids.begin(), ids.end());
+  }
+
+ private:
+  // The best token of each position, unless it is no text.
+  template <class Sink>
+  static void best_of(const view<const float>& scores, Sink&& sink) {
+    for (extent t = 0; t < scores.rows(); ++t) {
+      const float* row = scores.data() + t * scores.outerStride();
+      const int id = search::best_label(row, scores.cols());
+      if (!silent(id)) sink(token{.id = id, .log_probability = row[id]});
+    }
+  }
+  // f(state, piece, whether it is the last) for each piece of a clip.
+  template <class F>
+  void whole(std::span<const float> pcm, F&& f) const {
+    state stream = start(default_sizes);
+    const auto piece = static_cast<std::size_t>(piece_samples(default_sizes));
+    for (; pcm.size() >= piece; pcm = pcm.subspan(piece)) f(stream, pcm.first(piece), false);
+    f(stream, pcm, true);
   }
 };
 

@@ -15,6 +15,7 @@
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/search/cif_times.hpp>
 #include <steno/search/ctc_greedy.hpp>
+#include <steno/search/position_beam.hpp>
 #include <steno/search/scores.hpp>
 #include <steno/tokenizers/characters.hpp>
 
@@ -34,6 +35,15 @@ namespace funasr {
 struct paraformer_sizes {
   nn::sanm_sizes encoder = {};          ///< of the encoder
   nn::sanm_decoder_sizes decoder = {};  ///< as wide as the encoder
+};
+
+/// Wishes for one call of recognise() of a Paraformer whose texts are searched.
+struct paraformer_options {
+  extent beam = 1;  ///< texts that are looked at; 1 without hotwords: the best token of each position
+  const search::hotword_automaton* hotwords = nullptr;  ///< they must outlive the call; null: none
+
+  /// Whether there is more to find than the best token of each position.
+  bool searches() const noexcept { return beam > 1 || (hotwords != nullptr && !hotwords->empty()); }
 };
 
 /// What Paraformers are made of, under the names of FunASR's `Paraformer`; a base class.
@@ -145,6 +155,29 @@ class paraformer_parts {
     const auto embeds = core::as<const float, dynamic, width>(tokens.topRows(n));
     c.trace("acoustic_embeds", embeds);
     f(found_tokens{core::as<const float, dynamic, width>(encoded), embeds, {alphas, count}, {peaks, count}});
+  }
+
+  /// How texts are searched.
+  static search::position_beam_options beam_options(extent beam, const search::hotword_automaton* hotwords) noexcept {
+    static constexpr int no_text[] = {0, 1, 2};
+    const extent n = beam > 1 ? beam : search::position_beam_options::default_beam;
+    return {.search = {.beam = n, .hotwords = hotwords}, .silent = no_text};
+  }
+  /// The best texts: their list and score go to `s`, and the ids of the best one, which is returned.
+  STENO_COLD std::vector<tokenizers::timed_token> keep_texts(std::span<const search::position_hypothesis> found,
+                                                             segment& s) const {
+    std::vector<tokenizers::timed_token> tokens;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      std::vector<tokenizers::timed_token> own;
+      for (std::size_t t = 0; t < found[k].ids.size(); ++t)
+        if (const int id = found[k].ids[t]; !silent(id))
+          own.push_back({.id = id, .log_probability = found[k].log_probabilities[t]});
+      s.alternatives.push_back({tokenizer.decode(own).text, found[k].score});
+      if (k == 0) tokens = std::move(own);
+    }
+    s.score = found[0].score;
+    for (const tokenizers::timed_token& t : tokens) s.token_ids.push_back(t.id);
+    return tokens;
   }
 
   /// Logits become log-probabilities. Throws scores_error for what is no number.

@@ -5,11 +5,12 @@
 #pragma once
 #include <steno/streaming/paraformer_stream.hpp>
 #include <steno/streaming/session.hpp>
-
-#include <string_view>
+#include <steno/streaming/session_guides.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <span>
+#include <string_view>
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -21,8 +22,10 @@ class session_body<funasr::paraformer_online<S, Frontend>> {
  public:
   using model_type = funasr::paraformer_online<S, Frontend>;  ///< the model's type
 
-  /// The model must outlive it. Throws steno::error for chunks that make no sense.
-  session_body(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
+  /// The model must outlive it. Throws steno::error for chunks that make no sense, and for hotwords with characters
+  /// that are no units of the model.
+  session_body(const model_type& m, const session_options& o, context&)
+      : guides_(session_guides(m, o)), stream_(m, options(m, o, *guides_)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -38,7 +41,7 @@ class session_body<funasr::paraformer_online<S, Frontend>> {
   /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const model_type&, std::string_view option) noexcept {
     return option == "chunk_size" || option == "left_chunks" || option == "endpoints" ||
-           option == "max_utterance_seconds";
+           option == "max_utterance_seconds" || option == "beam" || option == "hotwords" || option == "hotword_score";
   }
   /// As stream_delay() has it.
   static double delay(const model_type& m) noexcept {
@@ -47,8 +50,10 @@ class session_body<funasr::paraformer_online<S, Frontend>> {
   }
 
  private:
-  static funasr::paraformer_stream_options options(const model_type& m, const session_options& o) {
+  static funasr::paraformer_stream_options options(const model_type& m, const session_options& o,
+                                                   const steno::search::guides& guides) {
     funasr::paraformer_stream_options own{.sizes = m.default_sizes};
+    own.search = {.beam = o.beam, .hotwords = &guides.hotwords};
     if (o.chunk_size) {  // the published sizes look half a chunk ahead: [0, 10, 5], [0, 8, 4]
       own.sizes.size = *o.chunk_size;
       own.sizes.after = (*o.chunk_size + 1) / 2;
@@ -79,6 +84,7 @@ class session_body<funasr::paraformer_online<S, Frontend>> {
     return out;
   }
 
+  std::unique_ptr<const steno::search::guides> guides_;  // stay where they are when the session moves
   funasr::paraformer_stream<model_type> stream_;
 };
 

@@ -1,9 +1,10 @@
 // steno/streaming/paraformer_stream.hpp - an online Paraformer listening: samples in any portions, results out.
 //
 // The original (`ParaformerStreaming.inference`) holds samples back until a piece of 960 * size is complete and decodes
-// what is left, perhaps nothing, as the last piece; so do we, and the portions of push() make no difference. Tokens
-// never change once they are emitted. An utterance ends where several pieces bring no token: that is our own rule, it
-// divides the text alone, and the model goes on as if nothing had happened. Tested in
+// what is left, perhaps nothing, as the last piece; so do we, and the portions of push() make no difference. Without
+// hotwords tokens never change once they are emitted; with hotwords the search settles them (search/position_beam.hpp),
+// and what is not settled is the best text so far. An utterance ends where several pieces bring no token: that is our
+// own rule, it divides the text alone, and the model goes on as if nothing had happened. Tested in
 // tests/streaming/paraformer_stream_test.cpp and tests/parity/paraformer_online_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,6 +12,7 @@
 #include <steno/streaming/stream_event.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,6 +29,9 @@ struct paraformer_stream_options {
   bool continuous = true;  ///< after an endpoint the next utterance begins; otherwise the stream is over
   /// Utterances end with the piece that reaches this many encoder frames; 0: never.
   extent max_utterance_frames = 0;
+  /// Hotwords to favour, and how many tokens of a position are looked at for their sake; without hotwords the best
+  /// token of each position is taken. No length penalty and no language model.
+  search::search_options search = {};
 };
 
 /// What a sink gets. Spans live as long as the call.
@@ -38,12 +43,17 @@ struct paraformer_event : streaming::stream_event {
 template <class Model>
 class paraformer_stream {
  public:
-  /// The model must outlive the stream. Throws steno::error for sizes that make no sense.
+  /// The model and what is favoured must outlive the stream. Throws steno::error for sizes that make no sense, a length
+  /// penalty and a language model.
   explicit paraformer_stream(const Model& model, const paraformer_stream_options& options)
       : model_(&model), options_(options), state_(model.start(options.sizes)) {
     waiting_.reserve(piece());
     ids_.reserve(1024);  // an utterance of more tokens is long: only then memory grows
     log_probabilities_.reserve(1024);
+    options_.search.refuse_length_penalty();
+    options_.search.refuse_words();
+    if (const search::hotword_automaton* const phrases = options_.search.favoured())
+      search_.emplace(Model::stream_search(options_.search.beam, phrases), model.decoder.output_size());
   }
   /// With the sizes that the model's file recommends.
   explicit paraformer_stream(const Model& model) : paraformer_stream(model, {.sizes = model.default_sizes}) {}
@@ -100,23 +110,20 @@ class paraformer_stream {
     score_ = 0;
     silent_ = 0;
     from_ = decoded_;
+    settled_ = 0;
+    if (search_) search_->restart();
   }
 
   template <class Sink>
   void decode(std::span<const float> pcm, bool last, context& c, Sink&& sink) {
-    const std::size_t before = ids_.size();
-    model_->advance(state_, pcm, last, c, [&](const typename Model::token& t) {
-      ids_.push_back(t.id);
-      log_probabilities_.push_back(t.log_probability);
-      score_ += static_cast<double>(t.log_probability);
-    });
+    const bool spoken = search_ ? decode_best(pcm, last, c) : decode_greedily(pcm, last, c);
     decoded_ += static_cast<extent>(pcm.size());
     if (last) return;
     if (ids_.empty()) {
       from_ = decoded_;
       return;
     }
-    silent_ = ids_.size() > before ? 0 : silent_ + 1;
+    silent_ = spoken ? 0 : silent_ + 1;
     if (silent_ == 0) sink(std::as_const(event(streaming::stream_event_kind::partial)));
     const bool paused = options_.endpoint_pieces > 0 && silent_ >= options_.endpoint_pieces;
     const bool full =
@@ -129,13 +136,46 @@ class paraformer_stream {
     over_ = !options_.continuous;
   }
 
+  // Whether the piece brings a token.
+  bool decode_greedily(std::span<const float> pcm, bool last, context& c) {
+    const std::size_t before = ids_.size();
+    model_->advance(state_, pcm, last, c, [&](const typename Model::token& t) {
+      ids_.push_back(t.id);
+      log_probabilities_.push_back(t.log_probability);
+      score_ += static_cast<double>(t.log_probability);
+    });
+    settled_ = ids_.size();
+    return ids_.size() > before;
+  }
+  // The same with the best text of the search in place of the one so far, but for what is settled.
+  bool decode_best(std::span<const float> pcm, bool last, context& c) {
+    std::size_t position = 0;
+    const std::size_t known = search_->positions();
+    model_->advance_scores(state_, pcm, last, c, [&](const view<const float>& scores) { search_->advance(scores); });
+    bool spoken = false;
+    const auto keep = [&](const search::position_token& t) {
+      const bool fresh = position++ >= known;
+      if (Model::silent(t.id)) return;
+      ids_.push_back(t.id);
+      log_probabilities_.push_back(t.log_probability);
+      spoken = spoken || fresh;
+    };
+    ids_.resize(settled_);
+    log_probabilities_.resize(settled_);
+    search_->take_settled(keep);
+    settled_ = ids_.size();
+    score_ = search_->best(keep);
+    return spoken;
+  }
+
   paraformer_event& event(streaming::stream_event_kind kind) {
     event_ = {};
     event_.kind = kind;
     event_.ids = ids_;
     event_.log_probabilities = log_probabilities_;
-    event_.stable = kind == streaming::stream_event_kind::final ? static_cast<extent>(ids_.size())
-                                                                : model_->tokenizer.settled(ids_);
+    event_.stable = kind == streaming::stream_event_kind::final
+                        ? static_cast<extent>(ids_.size())
+                        : model_->tokenizer.settled(std::span(ids_).first(settled_));
     event_.score = score_;
     event_.offset_ms = from_ * 1000 / Model::sample_rate;
     event_.decoded_ms = decoded_ms();
@@ -148,6 +188,8 @@ class paraformer_stream {
   std::vector<float> waiting_;  // samples of a piece that is not complete
   std::vector<int> ids_;        // of the utterance
   std::vector<float> log_probabilities_;
+  std::optional<search::position_search> search_;  // with hotwords
+  std::size_t settled_ = 0;                        // of ids_; the search may still change the others
   paraformer_event event_;
   double score_ = 0;
   extent decoded_ = 0, from_ = 0, silent_ = 0;
