@@ -31,10 +31,10 @@ from judge import Judge, text_of
 from program import Program, Table, write_wav
 
 WORDS = ("madrid", "sophie", "basement", "vienna", "umbrella")
-MODELS = ("demo", "paraformer", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2", "whisper", "qwen3-asr",
-          "fun-asr-nano")
+MODELS = ("demo", "paraformer", "paraformer-online", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2", "whisper",
+          "qwen3-asr", "fun-asr-nano")
 READERS = ("qwen3-asr", "fun-asr-nano")  # they read a list in their prompt, and search without a beam
-STREAMS = ("parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2", "qwen3-asr")
+STREAMS = ("paraformer-online", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2", "qwen3-asr")
 LEVELS = (-3, -4.5, -6, -8, -10, -12)
 
 
