@@ -175,11 +175,9 @@ void fit_to_model(speech_request& r, const speech_form& form, const served_model
   if (r.options.decoding.initial_prompt) need("initial_prompt", "prompt", "this model reads none; leave it out");
   if (form.hotwords && !r.options.hotwords.empty()) {
     need("hotwords", "hotwords", "this model takes none; leave them out");
-    // What a model reads is paid for at every step of it: networks that encode hotwords, and language models, which
-    // have them in their prompt.
+    // What a model reads is paid for at every step of it.
     constexpr std::size_t longest_prompt = 4096;
-    const bool reads = !model.supports("hotword_score") || model.supports("max_new_tokens");
-    if (reads && form.hotwords->size() > longest_prompt)
+    if (!model.supports("hotword_score") && form.hotwords->size() > longest_prompt)
       refuse_field("hotwords", "this model reads them by itself: at most " + std::to_string(longest_prompt) + " bytes",
                    "string_above_max_length");
     if (!model.supports("hotword_score"))

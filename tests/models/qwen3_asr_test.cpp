@@ -188,4 +188,16 @@ TEST(qwen3_asr, prompts_and_languages) {
   EXPECT_EQ(p.after.front(), m.tokenizer.find("<|audio_end|>"));
 }
 
+TEST(qwen3_asr, a_long_list_of_hotwords_stands_in_no_prompt) {
+  std::string prompt = "notes";
+  qwen3::add_hotwords(prompt, std::vector<core::hotword>{{"paris"}, {"new york", 2}});
+  EXPECT_EQ(prompt, "notes, paris, new york");
+  std::vector<core::hotword> many(683, {"word"});  // 4098 bytes with commas and spaces
+  EXPECT_FALSE(qwen3::hotwords_in_prompt(many));
+  qwen3::add_hotwords(prompt, many);
+  EXPECT_EQ(prompt, "notes, paris, new york");
+  many.pop_back();
+  EXPECT_TRUE(qwen3::hotwords_in_prompt(many));
+}
+
 }  // namespace qwen3_asr_test

@@ -362,7 +362,7 @@ TEST(any_session, options_that_a_model_has_no_use_for_are_refused_by_name) {
       {"parakeet-eou",
        {"chunk_size", "endpoints", "forget_turns", "beam", "hotwords", "hotword_score", "language_model", "lm_weight"}},
       {"qwen3-asr", {"chunk_size", "max_utterance_seconds", "hotwords", "hotword_score"}},
-      {"paraformer_online",
+      {"paraformer-online",
        {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds", "beam", "hotwords", "hotword_score"}},
       {"demo",
        {"language", "endpoints", "partial_seconds", "max_utterance_seconds", "beam", "hotwords", "hotword_score",

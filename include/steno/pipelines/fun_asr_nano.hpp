@@ -29,8 +29,8 @@ struct family<funasr::fun_asr_nano<S, Frontend>> : family_defaults<funasr::fun_a
   }
   static funasr::fun_asr_nano_options options(const model&, const transcribe_options& o, const search::guides& guides,
                                               std::size_t) {
-    funasr::fun_asr_nano_options own{
-        .language = o.language, .itn = o.itn.value_or(true), .hotwords = phrases_of(o.hotwords)};
+    funasr::fun_asr_nano_options own{.language = o.language, .itn = o.itn.value_or(true)};
+    if (qwen3::hotwords_in_prompt(o.hotwords)) own.hotwords = phrases_of(o.hotwords);
     own.word_timestamps = o.decoding.word_timestamps.value_or(true);
     detail::set_language_model_options(o.decoding, own);
     own.writing = o.writing;

@@ -35,7 +35,7 @@ struct family<qwen3::qwen3_asr<S>> : family_defaults<qwen3::qwen3_asr<S>> {
   static qwen3::qwen3_asr_options options(const model&, const transcribe_options& o, const search::guides& guides,
                                           std::size_t count) {
     qwen3::qwen3_asr_options own{.language = o.language, .prompt = o.decoding.initial_prompt.value_or("")};
-    for (const core::hotword& h : o.hotwords) own.prompt.append(own.prompt.empty() ? "" : ", ").append(h.phrase);
+    qwen3::add_hotwords(own.prompt, o.hotwords);
     // A long clip may have eight tokens a second, which is more than anybody speaks.
     own.max_new_tokens = std::max(own.max_new_tokens, static_cast<int>(count / (model::sample_rate / 8)));
     detail::set_language_model_options(o.decoding, own);

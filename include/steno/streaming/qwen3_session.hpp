@@ -66,7 +66,7 @@ class session_body<qwen3::qwen3_asr<S>> {
     qwen3::qwen3_stream_options wanted{.max_utterance_seconds = utterance_limit(o, own), .commit = true};
     if (o.chunk_size && *o.chunk_size > 0) wanted.chunk = *o.chunk_size * row;
     // Hotwords are text that the model reads before the audio, too.
-    for (const core::hotword& h : o.hotwords) wanted.prompt.append(wanted.prompt.empty() ? "" : ", ").append(h.phrase);
+    qwen3::add_hotwords(wanted.prompt, o.hotwords);
     wanted.hotwords = &guides.hotwords;
     return wanted;
   }
