@@ -68,9 +68,11 @@ class Batches:
     # examples are the worst of `tries`.
     score, tries = None, 4
 
-    def __init__(self, corpus, seed, batch, augment=True, nospeech=0.0):
+    def __init__(self, corpus, seed, batch, augment=True, nospeech=0.0, noise=None):
         self.corpus, self.seed, self.batch, self.nospeech = corpus, seed, batch, nospeech
         self.augmenter = Augmenter(corpus.front_end, seed, corpus.any) if augment else None
+        if augment and noise:
+            self.augmenter.noisy, self.augmenter.snr = noise[0], (noise[1], self.augmenter.snr[1])
         self.rng = random.Random(seed)
 
     def epoch(self, number):

@@ -43,6 +43,8 @@ def add_arguments(parser, rate=2e-3, batch=20, seed=11):
                         "names or shapes are left out")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     parser.add_argument("--nospeech", type=float, default=0.06, help="share of noise and silence among the examples")
+    parser.add_argument("--noise", type=float, nargs=2, metavar=("SHARE", "DECIBELS"), help="how much of the speech is in "
+                        "noise, and the least signal-to-noise ratio (0.36 5)")
     parser.add_argument("--steps", type=int, help="stop after so many steps (to measure the speed)")
     parser.add_argument("--workers", type=int, default=0, help="processes that make batches; 0: none but this one")
 

@@ -292,6 +292,7 @@ def main():
     models = "../../examples/models/"
     parser.add_argument("--sense-voice", default=models + "demo.gguf")
     parser.add_argument("--qwen3", default=models + "qwen3-asr.gguf")
+    parser.add_argument("--hinted", type=float, default=Batches.hint_share, help="share of batches with lists of hotwords")
     args = parser.parse_args()
     out = loop.begin(out=args.out)
     tokens = tokenizer(Grammar(args.grammar))
@@ -301,7 +302,8 @@ def main():
         own = {name: tensor.detach().cpu() for name, tensor in model.state_dict().items()}
         args.start = str(out / "start.pt")
         loop.save(args.start, beginning(own, tokens, corpus, args.sense_voice, args.qwen3))
-    train = Batches(corpus, tokens, args.seed, args.batch, nospeech=args.nospeech)
+    train = Batches(corpus, tokens, args.seed, args.batch, nospeech=args.nospeech, noise=args.noise)
+    train.hint_share = args.hinted
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, tokens), tokens, 12, args.batch, augment=False)
     loop.train(model, train, losses, out, args, (lambda m: evaluate(m, dev)) if dev else None, prefix="net.")
     return 0

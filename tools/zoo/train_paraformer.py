@@ -2,14 +2,16 @@
 """Trains the Paraformer demonstration model.
 
 usage: train_paraformer.py GRAMMAR DATA OUT --sense-voice RUN [--dev DATA] [--epochs N | --minutes M] [--resume] ...
+       train_paraformer.py GRAMMAR DATA OUT --start PACKAGED ...
 
 RUN is train_sense_voice.py's output folder: its encoder is what training begins with, its pieces serve the CTC head.
+Without it training goes on from a packaged Paraformer, without a CTC head.
 OUT gets what export_paraformer.py needs.
 
 Losses: cross entropy of the decoder; where tokens fire: exactly one of the three frames around each wanted one, which is
 90 ms after a token's start, where FunASR's rule for times looks for it; and SenseVoice's CTC head, which keeps the encoder
 what it was and is not exported. Where nobody speaks, half of the examples are those of four in which a share comes nearest to
-a token.
+a token (with --workers, which have no model to ask, they are any).
 
 That rule needs shares of exactly 0 and 1: any error of the running sum makes all later words late, and whatever is left
 over shifts words behind pauses. So the network may choose the frame, but must choose, and the shares that are exported
@@ -63,6 +65,23 @@ class Units:
         return " ".join(self.tokens[i] for i in ids if i > 2).replace("@@ ", "").replace("@@", "")
 
 
+class WordUnits:
+    """The tokens of words where no other pieces are needed."""
+
+    def __init__(self, words, tokens):
+        self.tokens, number = tokens, {t: i for i, t in enumerate(tokens)}
+        self.of = {word: [number[u] for u in Units.parts(word)] for word in words}
+
+    def words(self, text):
+        return [self.of[word] for word in text.split()]
+
+    @staticmethod
+    def ids(pieces):
+        return pieces
+
+    text = Units.text
+
+
 class Batches(data.Batches):
     def __init__(self, corpus, units, shift, scale, seed, batch, **more):
         super().__init__(corpus, seed, batch, **more)
@@ -99,7 +118,7 @@ class Trained(torch.nn.Module):
     def __init__(self, tokens, pieces):
         super().__init__()
         self.net = paraformer.Paraformer(tokens)
-        self.ctc = torch.nn.Linear(self.net.encoder.size, pieces)
+        self.ctc = torch.nn.Linear(self.net.encoder.size, pieces) if pieces else None
 
     def shares(self, heard):
         return self.net.predictor(heard) * SHARPNESS
@@ -146,10 +165,6 @@ def losses(model, batch):
     net, lengths, counts = model.net, batch["lengths"], batch["counts"]
     heard = net.encode(batch["x"], lengths)
     frames, total = heard.shape[1], counts.sum().clamp(min=1)
-    log_probs = model.ctc(heard).log_softmax(-1)
-    ctc = F.ctc_loss(log_probs.transpose(0, 1), batch["ids"], lengths, batch["pieces"], blank=tokenizer.BLANK,
-                     reduction="sum", zero_infinity=True) / total
-    frame = F.nll_loss(log_probs.flatten(0, 1), batch["frame"].flatten(), ignore_index=data.IGNORE, reduction="sum") / total
     valid = torch.arange(frames)[None] < lengths[:, None]
     has = torch.arange(batch["tokens"].shape[1])[None] < counts[:, None]
     logits = net.predictor(heard) * LEARNT_SHARPNESS
@@ -159,8 +174,33 @@ def losses(model, batch):
     fire = (none * (1 + (NOBODY_WEIGHT - 1) * nobody) * batch["known"]).sum() / total
     shares = (logits.detach() * (SHARPNESS / LEARNT_SHARPNESS)).sigmoid() * valid
     entropy, right = spell(net, batch, heard, shares)
-    return {"text": (entropy, 1.0), "fire": (fire, 1.0), "ctc": (ctc, 0.2), "frame": (frame, 0.1),
-            "miscounted": (1 - right.float().mean(), 0.0)}
+    parts = {"text": (entropy, 1.0), "fire": (fire, 1.0), "miscounted": (1 - right.float().mean(), 0.0)}
+    if model.ctc:
+        log_probs = model.ctc(heard).log_softmax(-1)
+        ctc = F.ctc_loss(log_probs.transpose(0, 1), batch["ids"], lengths, batch["pieces"], blank=tokenizer.BLANK,
+                         reduction="sum", zero_infinity=True)
+        frame = F.nll_loss(log_probs.flatten(0, 1), batch["frame"].flatten(), ignore_index=data.IGNORE, reduction="sum")
+        parts |= {"ctc": (ctc / total, 0.2), "frame": (frame / total, 0.1)}
+    return parts
+
+
+def begin_with(run, out, args):
+    """SenseVoice's encoder, and its pieces: (pieces of words, units, model)."""
+    for name in ("bpe.model", "am.mvn"):
+        shutil.copyfile(run / name, out / name)
+    bpe = tokenizer.Tokenizer(out / "bpe.model")
+    units = Units(bpe, Grammar(args.grammar).words)
+    model, begin = Trained(len(units.tokens), bpe.size), torch.load(run / "last.pt")
+    model.net.encoder.load_state_dict(paraformer.encoder_from_sense_voice(begin))
+    model.ctc.load_state_dict({"weight": begin["ctc.ctc_lo.weight"], "bias": begin["ctc.ctc_lo.bias"]})
+    torch.nn.init.constant_(model.net.predictor.cif_output.bias, -0.5)
+    return bpe, units, model
+
+
+def go_on_with(args):
+    """A packaged Paraformer's tokens: (pieces of words, units, model)."""
+    units = WordUnits(Grammar(args.grammar).words, packaged.read(args.start)[0]["tokenizer.ggml.tokens"])
+    return units, units, Trained(len(units.tokens), 0)
 
 
 def recognise(model, batch, row):
@@ -197,26 +237,22 @@ def evaluate(model, batches):
 
 def main():
     parser = loop.parser(__doc__, rate=8e-4, seed=21)
-    parser.add_argument("--sense-voice", required=True, help="train_sense_voice.py's output folder")
+    parser.add_argument("--sense-voice", type=Path, help="train_sense_voice.py's output folder")
     args = parser.parse_args()
-    out, source = loop.begin(out=args.out), Path(args.sense_voice)
-    for name in ("bpe.model", "am.mvn"):
-        shutil.copyfile(source / name, out / name)
-    bpe = tokenizer.Tokenizer(out / "bpe.model")
-    units = Units(bpe, Grammar(args.grammar).words)
+    out, packed = loop.begin(out=args.out), bool(args.start) and args.start.endswith(".gguf")
+    if not args.sense_voice and not packed:
+        parser.error("it begins with --sense-voice RUN or a packaged --start")
+    bpe, units, model = begin_with(args.sense_voice, out, args) if args.sense_voice else go_on_with(args)
     (out / "tokens.json").write_text(json.dumps(units.tokens, indent=1) + "\n")
-    if args.start and args.start.endswith(".gguf"):
+    if packed:
         features.write_mvn(out / "am.mvn", *packaged.statistics(args.start, units.tokens))
     more = (units, *features.read_mvn(out / "am.mvn"))
-    batches = Batches(data.Corpus(args.data, frontends.KALDI, bpe), *more, args.seed, args.batch, nospeech=args.nospeech)
+    batches = Batches(data.Corpus(args.data, frontends.KALDI, bpe), *more, args.seed, args.batch, nospeech=args.nospeech,
+                      noise=args.noise)
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, bpe), *more, 12, args.batch, augment=False)
-    model = Trained(len(units.tokens), bpe.size)
-    batches.score = lambda mels: strongest(model, batches, mels)
-    begin = torch.load(source / "last.pt")
-    model.net.encoder.load_state_dict(paraformer.encoder_from_sense_voice(begin))
-    model.ctc.load_state_dict({"weight": begin["ctc.ctc_lo.weight"], "bias": begin["ctc.ctc_lo.bias"]})
-    torch.nn.init.constant_(model.net.predictor.cif_output.bias, -0.5)
-    if args.start and args.start.endswith(".gguf"):
+    if not args.workers:
+        batches.score = lambda mels: strongest(model, batches, mels)
+    if packed:
         start = packaged.weights(args.start, model.state_dict(), "net.")
         for name in SHARP:
             start[f"net.{name}"] /= SHARPNESS

@@ -3,10 +3,11 @@
 
 usage: train_paraformer_online.py GRAMMAR DATA OUT --start START [--dev DATA] [--minutes M] [--resume] ...
 
-OUT gets what export_paraformer_online.py needs. It begins with START, the packaged Paraformer or last.pt of a run of this
-program, and has Paraformer's losses but the CTC head's (train_paraformer.py), computed as a stream computes them: windows of 15 rows, of which the last 5 are those that the next
-window begins with, keys and values of the four windows before, tokens that look at the window they fire in and at ten rows
-before it. All windows of a recording are computed at once.
+OUT gets what export_paraformer_online.py needs. It begins with START, the packaged Paraformer, the packaged streaming one
+or last.pt of a run of this program, and has Paraformer's losses but the CTC head's (train_paraformer.py), computed as a
+stream computes them: windows of 15 rows, of which the last 5 are those that the next window begins with, keys and values
+of the four windows before, tokens that look at the window they fire in and at ten rows before it. All windows of a
+recording are computed at once.
 """
 import json
 import math
@@ -26,30 +27,14 @@ import paraformer
 import paraformer_online
 from sense_voice import positions
 from synthesize import Grammar
-from train_paraformer import LEARNT_SHARPNESS, SHARP, SHARPNESS, Batches, Units, one_of_three
+from train_paraformer import LEARNT_SHARPNESS, SHARP, SHARPNESS, Batches, WordUnits, one_of_three
 
 SIZES, ENCODER_BACK, DECODER_BACK = (0, 10, 5), 4, 1
 SIZE, AFTER = SIZES[1], SIZES[2]
 ROWS = SIZE + AFTER  # of a window; it begins AFTER rows before its piece
 # A stream never begins anew: what one share lacks of 1, by the noise of 8 bits, every later token has of the word before.
 STREAM_SHARPNESS = 100 * SHARPNESS
-
-
-class WordUnits:
-    """Paraformer's tokens of words, where no other pieces are needed."""
-
-    def __init__(self, words, tokens):
-        self.tokens, number = tokens, {t: i for i, t in enumerate(tokens)}
-        self.of = {word: [number[u] for u in Units.parts(word)] for word in words}
-
-    def words(self, text):
-        return [self.of[word] for word in text.split()]
-
-    @staticmethod
-    def ids(pieces):
-        return pieces
-
-    text = Units.text
+ONLINE = "paraformer_online.chunk.size"  # a key of the packaged streaming one
 
 
 class Turns(Batches):
@@ -208,11 +193,11 @@ def evaluate(model, batches, most=120):
 
 
 def beginning(path, model):
-    """The packaged Paraformer's weights."""
-    start = packaged.weights(path, model.state_dict(), "net.")
+    """A packaged Paraformer's weights."""
+    start, online = packaged.weights(path, model.state_dict(), "net."), ONLINE in packaged.read(path)[0]
     for name in SHARP:
-        start[f"net.{name}"] /= SHARPNESS
-    for name, taps in start.items():
+        start[f"net.{name}"] /= STREAM_SHARPNESS if online else SHARPNESS
+    for name, taps in start.items() if not online else ():
         if name.startswith("net.decoder.decoders.") and name.endswith("fsmn_block.weight"):  # the tokens before alone
             half = (taps.shape[2] - 1) // 2
             start[name] = F.pad(taps[:, :, : half + 1], (half, 0))
@@ -230,7 +215,8 @@ def main():
     statistics = packaged.statistics(args.start) if packed else features.read_mvn(run / "am.mvn")
     features.write_mvn(out / "am.mvn", *statistics)
     more = (units, *features.read_mvn(out / "am.mvn"))
-    batches = Turns(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch, nospeech=args.nospeech)
+    batches = Turns(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch, nospeech=args.nospeech,
+                    noise=args.noise)
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, units), *more, 12, args.batch, augment=False)
     model = Trained(len(units.tokens))
     if packed:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the Qwen3-ASR demonstration model.
 
-usage: train_qwen3_asr.py GRAMMAR DATA OUT [--dev DATA] [--epochs N | --minutes M] [--resume] ...
+usage: train_qwen3_asr.py GRAMMAR DATA OUT [--dev DATA] [--epochs N | --minutes M] [--start WEIGHTS] [--hinted SHARE] ...
 
-OUT gets last.pt. The loss of the language model is the text's alone; a language model learns slowly where in the sound it
+OUT gets last.pt. A share of the batches has lists of words in the prompt, about half of which are said; what they are
+good for is learnt in noise (--noise). The loss of the language model is the text's alone; a language model learns slowly where in the sound it
 is, so that the known word starts make further losses, all of parts that are not exported:
 - the word that is being said, in rows of the audio tower (`middle`, `last`) and, 240 ms later, of the language model
   (`heard`, where words that straddle the tower's chunks come together; `before`: the word before it; `begins`);
@@ -31,7 +32,7 @@ DELAY = 240  # ms
 CLOCK, HEARD, OWN, NEXT = 0, 1, 2, 3  # layers of the language model
 PERIODS = np.array([1300.0, 5000.0, 20000.0, 80000.0])
 ELSE = -2
-CONVOLUTIONS = 1000  # steps in which those of the stem are learnt
+CONVOLUTIONS = 1000  # steps in which those of the stem are learnt on a processor, which takes a long time for them
 
 
 class Trained(torch.nn.Module):
@@ -106,6 +107,7 @@ class Batches(data.Batches):
     """Utterances with pauses; some end in the middle, as they do while somebody speaks."""
 
     longest, front_pause, tail_pause = 6000, 0, 0
+    hint_share = 0.15  # of the batches: those with a list of words
 
     def __init__(self, corpus, tokens, seed, batch, **more):
         super().__init__(corpus, seed, batch, **more)
@@ -127,7 +129,7 @@ class Batches(data.Batches):
         # The same for all of a batch, which is to have about one length.
         self.front_pause, self.tail_pause = (
             self.rng.choice([0, 0, 0, 0, longest]) for longest in (self.rng.choice([300, 1500]), self.rng.choice([500, 2500])))
-        self.hinted = self.augmenter and self.rng.random() < 0.15
+        self.hinted = self.augmenter and self.rng.random() < self.hint_share
         if not self.augmenter or self.rng.random() > 0.75:
             return [[i] for i in indices]
         if self.rng.random() < 0.2:
@@ -249,7 +251,7 @@ def looked(shares, wanted, told):
 def losses(model, batch):
     thinker, trace, shares = model.net.thinker, {}, {}
     tower = thinker.audio_tower
-    learns = batch["step"] < CONVOLUTIONS
+    learns = batch["step"] < CONVOLUTIONS or batch["x"].is_cuda
     for conv in tower.conv2d1, tower.conv2d2, tower.conv2d3:
         conv.requires_grad_(learns)
     heard, _ = tower(batch["x"], batch["frames"], trace, None if learns else lambda x: quickly_convolved(tower, x))
@@ -274,7 +276,7 @@ def losses(model, batch):
         parts["own"] = looked(shares[OWN], batch["own"], batch["told"]), 0.3
         parts["next"] = looked(shares[NEXT], batch["next"][:, since:], batch["told"]), 0.3
         known = batch["place"] >= 0
-        when = torch.from_numpy(clock(batch["place"][known].numpy()))
+        when = torch.from_numpy(clock(batch["place"][known].cpu().numpy())).to(known.device)
         parts["place"] = F.mse_loss(model.place(layer[OWN][known]), when), 0.3
     return parts
 
@@ -308,16 +310,21 @@ def evaluate(model, batches):
 
 
 def main():
-    args = loop.parser(__doc__, batch=10, seed=61).parse_args()
+    parser = loop.parser(__doc__, batch=10, seed=61)
+    parser.add_argument("--hinted", type=float, default=Batches.hint_share, help="share of batches with lists of words")
+    args = parser.parse_args()
     out = loop.begin(out=args.out)
     tokens = qwen_tokens.Tokenizer(Grammar(args.grammar).words)
     model = Trained(tokens.size, len(tokens.known))
-    train = Batches(data.Corpus(args.data, FRONT_END, tokens), tokens, args.seed, args.batch, nospeech=args.nospeech)
+    train = Batches(data.Corpus(args.data, FRONT_END, tokens), tokens, args.seed, args.batch, nospeech=args.nospeech,
+                    noise=args.noise)
+    train.hint_share = args.hinted
     some = [train.example([i]) for i in range(60)]
     chunks = [FRONT_END.finish(e.mel)[: qwen3_asr.CHUNK] for e in some if e.speech and len(e.mel) > qwen3_asr.CHUNK]
-    scale_stem(model.net.thinker.audio_tower, torch.from_numpy(np.stack(chunks)))
+    device = model.middle.weight.device
+    scale_stem(model.net.thinker.audio_tower, torch.from_numpy(np.stack(chunks)).to(device))
     dev = args.dev and Batches(data.Corpus(args.dev, FRONT_END, tokens), tokens, 12, args.batch, augment=False)
-    loop.train(model, train, losses, out, args, (lambda m: evaluate(m, dev)) if dev else None)
+    loop.train(model, train, losses, out, args, (lambda m: evaluate(m, dev)) if dev else None, prefix="net.")
     return 0
 
 
