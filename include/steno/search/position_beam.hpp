@@ -80,7 +80,8 @@ class position_step {
         silent_(o.silent),
         phrases_(o.search.favoured_all().hotwords()),
         tokens_(tokens),
-        taken_(static_cast<std::size_t>(tokens), false) {
+        taken_(static_cast<std::size_t>(tokens), false),
+        is_best_(static_cast<std::size_t>(tokens), 0) {
     beam = static_cast<std::size_t>(o.search.beam_or(position_beam_options::default_beam));
     each_ = o.settle_after > 0 ? 1 : beam;
     if (phrases_ == nullptr) return;
@@ -98,7 +99,7 @@ class position_step {
     find_best();
     next_.clear();
     own_.clear();
-    own_of_.assign(1, 0);
+    of_states_.clear();
     leavers_.clear();
     for (std::size_t k = 0; k < kept.size(); ++k) go_on(k);
     sorter_.sort(leavers_, [](const leaver& a, const leaver& b) { return rank(a.total) > rank(b.total); });
@@ -127,6 +128,11 @@ class position_step {
   struct leaver {  // a hypothesis that leaves its phrases
     double total;
     std::size_t hypothesis;
+    std::size_t ways;  // in of_states_
+  };
+  struct state_ways {  // where a state of the automaton leads to at this position: hypotheses share states
+    int state;
+    std::size_t first, count;  // in own_
     hotword_automaton::leaving out;
   };
 
@@ -140,10 +146,13 @@ class position_step {
     return std::find(list.begin(), list.end(), id) != list.end();
   }
   bool is_text(int id) const noexcept { return id >= 0 && id < tokens_ && !holds(silent_, id); }
-  bool is_near(int id) const noexcept { return row_[id] > row_[best_[0]] - near_; }
-  std::span<const int> own(std::size_t k) const noexcept {
-    const std::size_t last = k + 1 < own_of_.size() ? own_of_[k + 1] : own_.size();
-    return std::span(own_).subspan(own_of_[k], last - own_of_[k]);
+  bool is_near(int id) const noexcept { return row_[id] > floor_; }
+  std::span<const continuation> own(const state_ways& w) const noexcept {
+    return std::span<const continuation>(own_).subspan(w.first, w.count);
+  }
+  bool goes_on(const state_ways& w, int unit) const noexcept {
+    const auto all = own(w);
+    return std::any_of(all.begin(), all.end(), [unit](const continuation& c) { return c.unit == unit; });
   }
   void push(std::size_t k, int id, int state, float bonus) {
     next_.push_back({kept[k].score + static_cast<double>(row_[id]), kept[k].bonus + static_cast<double>(bonus), k, id,
@@ -151,6 +160,7 @@ class position_step {
   }
 
   void find_best() {
+    for (const int id : best_) is_best_[static_cast<std::size_t>(id)] = 0;
     best_.clear();
     const auto above = [this](int a, int b) { return rank(row_[a]) > rank(row_[b]); };
     for (int i = 0; i < tokens_; ++i) {
@@ -159,27 +169,39 @@ class position_step {
       if (full) best_.pop_back();
       best_.insert(std::upper_bound(best_.begin(), best_.end(), i, above), i);
     }
+    for (const int id : best_) is_best_[static_cast<std::size_t>(id)] = 1;
+    floor_ = row_[best_[0]] - near_;
   }
   // Hypothesis k with what goes on with its phrases.
   void go_on(std::size_t k) {
     const int from = kept[k].state;
     for (const int id : best_)
       if (holds(silent_, id)) push(k, id, from, 0);
+    const std::size_t at = ways_of(from);
+    const state_ways& ways = of_states_[at];
+    for (const continuation& c : own(ways)) push(k, c.unit, c.state, c.bonus);
+    leavers_.push_back({kept[k].total() + static_cast<double>(ways.out.paid), k, at});
+  }
+  // The place of a state in of_states_.
+  std::size_t ways_of(int state) {
+    std::size_t at = 0;
+    while (at < of_states_.size() && of_states_[at].state != state) ++at;
+    if (at < of_states_.size()) return at;
+    state_ways& ways = of_states_.emplace_back(state_ways{state, own_.size(), 0, {.begins = true}});
+    if (phrases_ == nullptr) return at;
     const auto wanted = [&](int unit) {
-      return unit >= 0 && unit < tokens_ && (is_near(unit) || holds(best_, unit)) && is_text(unit);
+      return unit >= 0 && unit < tokens_ && (is_near(unit) || is_best_[static_cast<std::size_t>(unit)] != 0) &&
+             is_text(unit);
     };
-    hotword_automaton::leaving out{.begins = true};
-    if (phrases_ != nullptr)
-      out = phrases_->inner_continuations(from, wanted, [&](const continuation& c) {
-        const auto unit = static_cast<std::size_t>(c.unit);
-        if (taken_[unit]) return;  // the first time is right
-        taken_[unit] = true;
-        own_.push_back(c.unit);
-        push(k, c.unit, c.state, c.bonus);
-      });
-    for (const int unit : own(k)) taken_[static_cast<std::size_t>(unit)] = false;
-    own_of_.push_back(own_.size());
-    leavers_.push_back({kept[k].total() + static_cast<double>(out.paid), k, out});
+    ways.out = phrases_->inner_continuations(state, wanted, [&](const continuation& c) {
+      const auto unit = static_cast<std::size_t>(c.unit);
+      if (taken_[unit]) return;  // the first time is right
+      taken_[unit] = true;
+      own_.push_back(c);
+    });
+    ways.count = own_.size() - ways.first;
+    for (const continuation& c : own(ways)) taken_[static_cast<std::size_t>(c.unit)] = false;
+    return at;
   }
   // The best hypotheses that leave their phrases, with c: those whose totals come to `least`, and no more than one
   // state keeps, as it leads all of them to one. Those that cannot begin a phrase at once go to state 0, with `all`.
@@ -187,33 +209,39 @@ class position_step {
     const double more = static_cast<double>(row_[c.unit]) + static_cast<double>(std::max(c.bonus, 0.0f));
     std::size_t begun = 0, rest = 0;
     for (const leaver& l : leavers_) {
-      const bool begins = l.out.begins;
+      const state_ways& ways = of_states_[l.ways];
+      const bool begins = ways.out.begins;
       if (l.total + more < least || (begun == each_ && rest == each_)) return;
       if (begins ? begun == each_ : !all || rest == each_) continue;
-      if (holds(own(l.hypothesis), c.unit)) continue;
-      push(l.hypothesis, c.unit, begins ? c.state : 0, begins ? l.out.paid + c.bonus : l.out.paid);
+      if (goes_on(ways, c.unit)) continue;
+      push(l.hypothesis, c.unit, begins ? c.state : 0, begins ? ways.out.paid + c.bonus : ways.out.paid);
       ++(begins ? begun : rest);
     }
   }
-  // The best in next_, of each state no more than may be.
+  // The best in next_, of each state no more than may be. Places are sorted, as hypotheses are larger.
   void choose() {
     const std::size_t places = beam * beam;
-    std::size_t count = 0;
+    order_.resize(next_.size());
+    for (std::size_t i = 0; i < next_.size(); ++i) order_[i] = {rank(next_[i].total()), i};
+    const auto first = [this](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : better(next_[a.second], next_[b.second]);
+    };
+    chosen_.clear();
     states_.clear();
-    for (std::size_t sorted = 0, k = 0; k < next_.size() && count < places; ++k) {
+    for (std::size_t sorted = 0, k = 0; k < order_.size() && chosen_.size() < places; ++k) {
       if (k == sorted) {  // a part that will mostly do
-        const auto begin = next_.begin() + static_cast<std::ptrdiff_t>(sorted);
-        sorted = std::min(next_.size(), sorted + 2 * places);
-        const auto end = next_.begin() + static_cast<std::ptrdiff_t>(sorted);
-        std::nth_element(begin, end, next_.end(), better);
-        std::sort(begin, end, better);
+        const auto begin = order_.begin() + static_cast<std::ptrdiff_t>(sorted);
+        sorted = std::min(order_.size(), sorted + places + places / 4);
+        const auto end = order_.begin() + static_cast<std::ptrdiff_t>(sorted);
+        std::nth_element(begin, end, order_.end(), first);
+        std::sort(begin, end, first);
       }
-      const int state = next_[k].state;
-      auto at = std::find_if(states_.begin(), states_.end(), [&](const auto& s) { return s.first == state; });
-      if (at == states_.end()) at = states_.insert(states_.end(), {state, 0});
-      if (at->second++ < each_) next_[count++] = next_[k];
+      const hypothesis& h = next_[order_[k].second];
+      auto at = std::find_if(states_.begin(), states_.end(), [&](const auto& s) { return s.first == h.state; });
+      if (at == states_.end()) at = states_.insert(states_.end(), {h.state, 0});
+      if (at->second++ < each_) chosen_.push_back(h);
     }
-    next_.resize(count);
+    std::swap(next_, chosen_);
   }
   // What begins a phrase and is none of the best tokens: only where it gets among the chosen, as more of them never let
   // a worse one in.
@@ -221,7 +249,7 @@ class position_step {
     const std::size_t chosen = next_.size();
     const double least = chosen < beam * beam ? -std::numeric_limits<double>::infinity() : next_.back().total() - slack;
     for (const continuation& c : beginnings_)
-      if (is_near(c.unit) && !holds(best_, c.unit)) leave(c, false, least);
+      if (is_near(c.unit) && is_best_[static_cast<std::size_t>(c.unit)] == 0) leave(c, false, least);
     if (next_.size() > chosen) choose();
   }
 
@@ -232,15 +260,19 @@ class position_step {
   const hotword_automaton* phrases_;  // null: none
   extent tokens_;
   std::size_t each_ = 1;     // hypotheses of each state
-  std::vector<bool> taken_;  // of each token: the hypothesis at hand has it
+  std::vector<bool> taken_;  // of each token: the state at hand has it
   std::vector<continuation> beginnings_ = {};
+  std::vector<char> is_best_;  // of each token: one of best_
   const float* row_ = nullptr;
-  std::vector<int> best_ = {}, own_ = {};
-  std::vector<std::size_t> own_of_ = {};  // where in own_ those of a hypothesis begin
+  float floor_ = 0;  // what is near is above
+  std::vector<int> best_ = {};
+  std::vector<continuation> own_ = {};
+  std::vector<state_ways> of_states_ = {};
   std::vector<leaver> leavers_ = {};
   stable_sorter sorter_ = {};
-  std::vector<hypothesis> next_ = {};
-  std::vector<std::pair<int, std::size_t>> states_ = {};  // how many there are of each
+  std::vector<hypothesis> next_ = {}, chosen_ = {};
+  std::vector<std::pair<double, std::size_t>> order_ = {};  // totals and places in next_
+  std::vector<std::pair<int, std::size_t>> states_ = {};    // how many there are of each
 };
 
 }  // namespace detail
