@@ -234,11 +234,31 @@ TEST(position_search, a_phrase_waits_for_the_next_portion) {
   EXPECT_EQ(all[0].settled, 2u);
   EXPECT_EQ(all[1].ids, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(all[2].ids, (std::vector<int>{0, 1, 2, 3, 1}));
-  EXPECT_EQ(all[2].settled, 4u);  // the last one may be the phrase's first token yet
+  EXPECT_EQ(all[2].settled, 5u);  // the phrase's first token is further behind than its second one could earn
   // With a limit of one position the best one decides: inside the phrase it has earned more.
   EXPECT_EQ(listen(p, {.search = {.hotwords = &g}, .settle_after = 1}, {3, 1, 1})[2].ids, all[2].ids);
   // Without phrases all of it is settled at once.
   for (const shown& s : listen(p, {.settle_after = 1}, {2})) EXPECT_EQ(s.settled, s.ids.size());
+}
+
+// Two tokens that each cost so much, in a phrase of up to four units: what they cannot earn holds back nothing.
+TEST(position_search, a_phrase_that_is_behind_for_good_holds_nothing_back) {
+  const std::vector<std::vector<int>> phrases{{1, 1}, {1, 1, 2, 3}};
+  const auto open = [&](float costs, float score, const std::vector<float>& weights) {
+    table p(6, 5);
+    p.setConstant(-30);
+    p.col(4).setConstant(0);
+    p(2, 1) = p(3, 1) = -costs;
+    const search::hotword_automaton g(phrases, {.score = score}, weights);
+    std::vector<std::size_t> all;
+    for (const shown& s : listen(p, {.search = {.hotwords = &g}, .settle_after = 16}, {1}))
+      all.push_back(s.ids.size() - s.settled);
+    return all;
+  };
+  const std::vector<float> plain{1, 1};
+  EXPECT_EQ(open(10, 2, plain), (std::vector<std::size_t>{0, 0, 0, 0, 0, 0}));  // 8 behind, and 6 to come
+  EXPECT_EQ(open(7, 2, plain), (std::vector<std::size_t>{0, 0, 1, 1, 0, 0}));   // 5 behind, then 10
+  EXPECT_GT(open(10, 2, {1, 4})[3], 0u);  // the longer one may earn four times so much
 }
 
 TEST(position_search, begins_again_and_takes_what_is_no_number) {

@@ -60,6 +60,8 @@ class hotword_automaton {
     }
     if (!weights.empty() && options.rules == hotword_rules::runtime) weigh(phrases, openings, weights);
     for (const node& n : nodes_) highest_ = std::max(highest_, n.step);
+    for (const auto all : {phrases, openings})
+      for (const std::vector<int>& p : all) longest_ = std::max(longest_, p.size());
     const std::vector<int> order = breadth_first();
     if (options.rules == hotword_rules::runtime) {
       fill_failures(order);
@@ -125,6 +127,8 @@ class hotword_automaton {
   }
   /// No unit earns more.
   float highest_step() const noexcept { return highest_; }
+  /// Units of the longest phrase.
+  std::size_t longest() const noexcept { return longest_; }
   /// What the end of the input does to a hypothesis in `state` that earned `earned`: its bonus afterwards.
   float finish(int state, float earned) const noexcept {
     const node& n = nodes_[static_cast<std::size_t>(state)];
@@ -300,6 +304,7 @@ class hotword_automaton {
   hotword_options options_;
   std::vector<node> nodes_;
   float highest_ = 0;
+  std::size_t longest_ = 0;
   int start_ = 0;
 };
 

@@ -12,8 +12,9 @@
 //
 // A stream wants the best text alone, so the best hypothesis of each state is kept and nothing is lost. They soon have
 // the same beginning, since those that leave their phrases meet in state 0 and one goes on: what all of them have is
-// settled at once, and the text stays the one that all positions together would have given. Where they go apart for
-// longer than a limit, the best one decides. What begins a phrase is not settled because state 0 is better for now: the
+// settled at once, and the text stays the one that all positions together would have given. One inside a phrase that is
+// further behind than the phrase can earn is dropped, so it holds back nothing. Where they go apart for longer than a
+// limit, the best one decides. What begins a phrase is not settled because state 0 is better for now: the
 // phrase would be lost that the next position completes. Tested in tests/search/position_beam_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -288,6 +289,9 @@ class position_search {
       : limit_(static_cast<std::size_t>(std::max<extent>(o.settle_after, 0))), step_(o, tokens) {
     o.search.refuse_length_penalty();
     o.search.refuse_words();
+    const hotword_automaton* const phrases = o.search.favoured();
+    if (phrases != nullptr && phrases->rules() == hotword_rules::runtime)
+      may_earn_ = static_cast<double>(phrases->highest_step()) * static_cast<double>(phrases->longest() - 1);
   }
 
   /// Back to the front of a text.
@@ -301,6 +305,7 @@ class position_search {
   void advance(const view<const float>& scores) {
     for (extent t = 0; t < scores.rows(); ++t) {
       step_.take(scores.data() + t * scores.outerStride());
+      if (limit_ > 0) drop_hopeless();
       first_.push_back(nodes_.size());
       for (const hypothesis& h : step_.kept)
         nodes_.push_back({static_cast<std::uint32_t>(h.before), {h.id, h.log_probability}});
@@ -399,6 +404,16 @@ class position_search {
     first_.erase(first_.begin(), first_.begin() + static_cast<std::ptrdiff_t>(n));
     for (std::size_t& f : first_) f -= gone;
   }
+  // Drops hypotheses inside of phrases that no units of theirs can bring back: the best one outside keeps what it has,
+  // and what follows earns it no less than nothing.
+  void drop_hopeless() {
+    constexpr double slack = 1e-3;  // of sums
+    const auto outside = [](const hypothesis& h) { return h.state == 0; };
+    const auto best = std::find_if(step_.kept.begin(), step_.kept.end(), outside);
+    if (best == step_.kept.end()) return;
+    const double least = best->total() - may_earn_ - slack;
+    while (step_.kept.back().total() < least) step_.kept.pop_back();
+  }
   // Drops hypotheses that have another first token than the best one. More than one position is there.
   void decide() {
     trace(step_.kept[0]);
@@ -417,6 +432,7 @@ class position_search {
   }
 
   std::size_t limit_;
+  double may_earn_ = std::numeric_limits<double>::infinity();  // by a phrase, behind its first unit
   detail::position_step step_;
   std::vector<node> nodes_ =
       {};  // of the positions that are not settled, those of a hypothesis at the last in its order
