@@ -1,6 +1,7 @@
 // Streams of an online Paraformer: any split of the samples gives the same events, short streams and last pieces, ends
 // of utterances, hotwords, memory.
 // SPDX-License-Identifier: Apache-2.0
+#include <steno/core/thread_pool.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 
 #include "support/allocations.hpp"
@@ -38,8 +39,8 @@ struct event {
 };
 
 std::vector<event> listen(const model_type& m, const funasr::paraformer_stream_options& o, std::span<const float> pcm,
-                          const std::vector<std::size_t>& portions) {
-  context c;
+                          const std::vector<std::size_t>& portions, const executor& run = {}) {
+  context c(run);
   std::vector<event> all;
   const auto sink = [&](const funasr::paraformer_event& e) {
     all.push_back({e.kind,
@@ -150,6 +151,8 @@ TEST(paraformer_stream, hotwords_give_what_the_recording_gives_in_any_portions) 
     const auto whole = listen(model, o, pcm, {pcm.size()});
     for (const std::vector<std::size_t>& portions : {std::vector<std::size_t>{160}, {7, 4001, 333}, {9599, 2}})
       EXPECT_EQ(listen(model, o, pcm, portions), whole) << portions[0];
+    thread_pool pool(3);
+    EXPECT_EQ(listen(model, o, pcm, {pcm.size()}, executor(pool)), whole);
     const segment recording = model.recognise(pcm, {.beam = 1, .hotwords = &g}, c);
     EXPECT_EQ(whole.back().ids, recording.token_ids) << score;
     EXPECT_EQ(recording.alternatives.size(), 10u);
