@@ -130,7 +130,7 @@ TEST(hotword_automaton, continuations_are_what_next_gives) {
       const std::size_t count = seen.size();
       seen.clear();
       const auto left = g.inner_continuations(
-          state, [](int) { return true; }, agrees);
+          state, [](int) { return true; }, [&](const auto& c, bool) { agrees(c); });
       if (left.begins)
         for (const int unit : {1, 2, 3, 9})
           if (std::find(seen.begin(), seen.end(), unit) == seen.end()) {
@@ -139,15 +139,43 @@ TEST(hotword_automaton, continuations_are_what_next_gives) {
             EXPECT_EQ(std::pair(to, left.paid + bonus), g.next(state, unit)) << unit;
           }
       EXPECT_EQ(seen.size(), count);
+      if (rules == search::hotword_rules::runtime) {
+        EXPECT_EQ(left.paid, g.paid(state));
+      }
       std::vector<int> all, odd, wanted;
       const auto is_odd = [](int unit) { return unit % 2 == 1; };
       g.inner_continuations(
-          state, [](int) { return true; }, [&](const auto& c) { all.push_back(c.unit); });
-      g.inner_continuations(state, is_odd, [&](const auto& c) { wanted.push_back(c.unit); });
+          state, [](int) { return true; }, [&](const auto& c, bool) { all.push_back(c.unit); });
+      g.inner_continuations(state, is_odd, [&](const auto& c, bool) { wanted.push_back(c.unit); });
       std::copy_if(all.begin(), all.end(), std::back_inserter(odd), is_odd);
       EXPECT_EQ(wanted, odd);
     }
   }
+}
+
+// What a search may count on: a state behind a phrase that goes on has one state in front of it.
+TEST(hotword_automaton, one_state_leads_to_what_goes_on_with_all_of_it) {
+  const std::vector<std::vector<int>> many{{1, 2, 3}, {2, 3, 4, 5}, {3, 1}, {9}, {2, 6}, {1, 2, 6}};
+  const search::hotword_automaton g(many, {.score = 2.0f});
+  std::vector<int> open{0}, behind;
+  for (std::size_t k = 0; k < open.size(); ++k) {
+    bool other = false;
+    g.inner_continuations(
+        open[k], [](int) { return true; },
+        [&](const auto& c, bool goes_on) {
+          EXPECT_FALSE(other && goes_on);  // these come first
+          other = other || !goes_on;
+          if (goes_on && c.state != 0) behind.push_back(c.state);
+        });
+    for (int unit = 0; unit < 10; ++unit) {
+      const int to = g.next(open[k], unit).first;
+      if (std::find(open.begin(), open.end(), to) == open.end()) open.push_back(to);
+    }
+  }
+  EXPECT_GT(open.size(), 7u);
+  std::sort(behind.begin(), behind.end());
+  EXPECT_EQ(std::adjacent_find(behind.begin(), behind.end()), behind.end());
+  EXPECT_GT(behind.size(), 3u);
 }
 
 }  // namespace hotword_automaton_test

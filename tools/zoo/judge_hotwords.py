@@ -142,7 +142,7 @@ class HotwordJudge(Judge):
                        f"{lost:+.2f} points (white noise, {decibels:g} dB)", "twice; 0.3 points",
                        after >= 2 * before and lost <= 0.3, before=before, after=after, lost=lost, decibels=decibels)
 
-    def scale(self, name, beam, vocabulary=None, sentences=300, count=5000, rounds=5):
+    def scale(self, name, beam, vocabulary=None, sentences=300, count=5000, rounds=15):
         """A list of `count` phrases against one of a single phrase, in one long recording, alternately."""
         _, sounds = self.sentences("scale", count=sentences)
         with tempfile.TemporaryDirectory() as folder:

@@ -51,23 +51,29 @@ class hotword_automaton {
                                         std::span<const std::vector<int>> openings = {})
       : options_(options) {
     nodes_.emplace_back();
-    for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p), 0);
+    tree children(1);
+    for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p), 0, children);
     if (!openings.empty() && options.rules == hotword_rules::runtime) {
       start_ = static_cast<int>(nodes_.size());
       nodes_.emplace_back();
+      children.emplace_back();
       for (std::size_t p = 0; p < openings.size(); ++p)
-        insert(openings[p], static_cast<int>(phrases.size() + p), start_);
+        insert(openings[p], static_cast<int>(phrases.size() + p), start_, children);
     }
+    const std::vector<int> order = lay_out(children);
     if (!weights.empty() && options.rules == hotword_rules::runtime) weigh(phrases, openings, weights);
     for (const node& n : nodes_) highest_ = std::max(highest_, n.step);
     for (const auto all : {phrases, openings})
       for (const std::vector<int>& p : all) longest_ = std::max(longest_, p.size());
-    const std::vector<int> order = breadth_first();
     if (options.rules == hotword_rules::runtime) {
       fill_failures(order);
       fill_failure_arcs(order);
     } else {
       fill_outputs(order);
+    }
+    for (arc& a : arcs_) {
+      a.step = at(a.to).step;
+      a.behind = state_behind(a.to);
     }
   }
 
@@ -99,31 +105,39 @@ class hotword_automaton {
   template <class F>
   void continuations(int state, F&& f) const {
     const leaving out = inner_continuations(
-        state, [](int) { return true; }, f);
+        state, [](int) { return true; }, [&](const continuation& c, bool) { f(c); });
     if (!out.begins) return;
-    for (const auto& [unit, to] : at(0).children)
-      f(continuation{unit, state_behind(to), out.paid + at(to).step + at(to).output});
+    for (const arc& a : arcs(0)) f(continuation{a.unit, a.behind, out.paid + a.step + at(a.to).output});
   }
   /// As continuations(), without the units that only begin a phrase, which are the same for all states, and for those
-  /// alone that `wanted` (bool(int unit)) wants: nothing is looked up for the others.
+  /// alone that `wanted` (bool(int unit)) wants: nothing is looked up for the others. f also gets whether the unit
+  /// goes on with all of `state`: these come first, and no other state leads in this way to the one behind, if that is
+  /// not 0.
   template <class Wanted, class F>
   leaving inner_continuations(int state, Wanted&& wanted, F&& f) const {
     const bool exact = options_.rules == hotword_rules::runtime;
     float paid = 0;
     for (int now = state; now != 0; now = at(now).fail) {
-      for (const auto& [unit, to] : at(now).children) {
-        if (!wanted(unit)) continue;
+      for (const arc& a : arcs(now)) {
+        if (!wanted(a.unit)) continue;
         if (exact) {
-          f(continuation{unit, state_behind(to), paid + at(to).step});
+          f(continuation{a.unit, a.behind, paid + a.step}, now == state);
         } else {
-          const auto [after, bonus] = next_training(state, unit);
-          f(continuation{unit, after, bonus});
+          const auto [after, bonus] = next_training(state, a.unit);
+          f(continuation{a.unit, after, bonus}, false);
         }
       }
       if (exact && !at(now).has_arc) return {.paid = paid, .begins = false};
       paid += at(now).arc;
     }
     return {.paid = exact ? paid : -at(state).total, .begins = true};
+  }
+  /// What a hypothesis in `state` earns by leaving all of its phrases: no more than nothing.
+  float paid(int state) const noexcept {
+    if (options_.rules == hotword_rules::training) return -at(state).total;
+    float all = 0;
+    for (int now = state; now != 0 && at(now).has_arc; now = at(now).fail) all += at(now).arc;
+    return all;
   }
   /// No unit earns more.
   float highest_step() const noexcept { return highest_; }
@@ -138,48 +152,76 @@ class hotword_automaton {
 
  private:
   struct node {
-    std::vector<std::pair<int, int>> children;  // unit, node; sorted
+    std::size_t first = 0, count = 0;       // of its arcs
     float step = 0, total = 0, output = 0;  // of the arc into it; from the root; of phrases that end here (training)
     float arc = 0;                          // failure arc's weight (runtime)
     int fail = 0, phrase = -1;
     bool end = false, has_arc = false;
 
-    bool leaf() const noexcept { return children.empty() && !has_arc; }
+    bool leaf() const noexcept { return count == 0 && !has_arc; }
   };
+  struct arc {  // holds all that a search looks at: nodes of a long list are in no cache
+    int unit, to;
+    int behind;  // the state of a search that goes on with it
+    float step;
+  };
+  using tree = std::vector<std::vector<std::pair<int, int>>>;  // of each node: unit and node of each child, sorted
 
   const node& at(int n) const noexcept { return nodes_[static_cast<std::size_t>(n)]; }
   node& at(int n) noexcept { return nodes_[static_cast<std::size_t>(n)]; }
+  std::span<const arc> arcs(int of) const noexcept {
+    return std::span<const arc>(arcs_).subspan(at(of).first, at(of).count);
+  }
 
   // By the runtime rules a phrase that ends and does not go on begins anew.
   int state_behind(int n) const noexcept { return options_.rules == hotword_rules::runtime && at(n).leaf() ? 0 : n; }
   int child(int of, int unit) const noexcept {
-    const auto& c = at(of).children;
-    const auto found = std::lower_bound(c.begin(), c.end(), unit, [](const auto& a, int u) { return a.first < u; });
-    return found != c.end() && found->first == unit ? found->second : -1;
+    const auto all = arcs(of);
+    const auto found = std::lower_bound(all.begin(), all.end(), unit, [](const arc& a, int u) { return a.unit < u; });
+    return found != all.end() && found->unit == unit ? found->to : -1;
   }
 
-  STENO_COLD void insert(const std::vector<int>& units, int phrase, int root) {
+  STENO_COLD void insert(const std::vector<int>& units, int phrase, int root, tree& children) {
     int now = root;
     for (std::size_t i = 0; i < units.size(); ++i) {
-      int to = child(now, units[i]);
-      if (to < 0) {
-        to = static_cast<int>(nodes_.size());
-        node fresh;
-        fresh.step = options_.score;
-        if (options_.rules == hotword_rules::runtime) fresh.step += static_cast<float>(i) * options_.increment;
-        fresh.total = at(now).total + fresh.step;
-        // The original marks an end only where a phrase makes a new node.
-        if (options_.rules == hotword_rules::training && i + 1 == units.size()) fresh.end = true;
-        if (fresh.end) fresh.output = fresh.total;
-        nodes_.push_back(std::move(fresh));
-        auto& c = at(now).children;
-        c.insert(std::lower_bound(c.begin(), c.end(), std::pair(units[i], 0)), {units[i], to});
+      const std::pair<int, int> lowest(units[i], 0);
+      auto& of = children[static_cast<std::size_t>(now)];
+      const auto place = std::lower_bound(of.begin(), of.end(), lowest);
+      if (place != of.end() && place->first == units[i]) {
+        now = place->second;
+        continue;
       }
+      const int to = static_cast<int>(nodes_.size());
+      of.insert(place, {units[i], to});
+      node fresh;
+      fresh.step = options_.score;
+      if (options_.rules == hotword_rules::runtime) fresh.step += static_cast<float>(i) * options_.increment;
+      fresh.total = at(now).total + fresh.step;
+      // The original marks an end only where a phrase makes a new node.
+      if (options_.rules == hotword_rules::training && i + 1 == units.size()) fresh.end = true;
+      if (fresh.end) fresh.output = fresh.total;
+      nodes_.push_back(fresh);
+      children.emplace_back();
       now = to;
     }
     if (now == root) return;
     if (options_.rules == hotword_rules::runtime) at(now).end = true;
     at(now).phrase = phrase;
+  }
+  // Nodes breadth first; their arcs stand in this order.
+  STENO_COLD std::vector<int> lay_out(const tree& children) {
+    std::vector<int> order = roots();
+    arcs_.reserve(nodes_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto& all = children[static_cast<std::size_t>(order[i])];
+      at(order[i]).first = arcs_.size();
+      at(order[i]).count = all.size();
+      for (const auto& [unit, to] : all) {
+        arcs_.push_back({unit, to, to, 0});
+        order.push_back(to);
+      }
+    }
+    return order;
   }
 
   // What phrases share earns the largest weight of theirs; the end of each settles what it has earned in all.
@@ -204,7 +246,8 @@ class hotword_automaton {
     for (const int root : roots()) open.emplace_back(root, 0);
     for (std::size_t k = 0; k < open.size(); ++k) {
       const auto [from, depth] = open[k];
-      for (const auto& [unit, to] : at(from).children) {
+      for (const arc& a : arcs(from)) {
+        const int to = a.to;
         node& n = at(to);
         n.step = step(depth) * largest[static_cast<std::size_t>(to)];
         n.total = at(from).total + n.step;
@@ -218,16 +261,10 @@ class hotword_automaton {
   }
 
   std::vector<int> roots() const { return start_ == 0 ? std::vector<int>{0} : std::vector<int>{0, start_}; }
-  STENO_COLD std::vector<int> breadth_first() const {
-    std::vector<int> order = roots();
-    for (std::size_t i = 0; i < order.size(); ++i)
-      for (const auto& [unit, to] : at(order[i]).children) order.push_back(to);
-    return order;
-  }
-
   void fill_failures(const std::vector<int>& order) {
     for (const int n : order)
-      for (const auto& [unit, to] : at(n).children) {
+      for (const arc& a : arcs(n)) {
+        const int unit = a.unit, to = a.to;
         if (n == 0) continue;
         for (int f = at(n).fail;; f = at(f).fail) {
           const int found = child(f, unit);
@@ -248,7 +285,8 @@ class hotword_automaton {
   }
   STENO_COLD void fill_outputs(const std::vector<int>& order) {
     for (const int n : order)
-      for (const auto& [unit, to] : at(n).children) {
+      for (const arc& a : arcs(n)) {
+        const int unit = a.unit, to = a.to;
         if (n == 0) continue;  // they fall back to the root
         int f = at(n).fail;
         if (child(f, unit) >= 0) {
@@ -303,6 +341,7 @@ class hotword_automaton {
 
   hotword_options options_;
   std::vector<node> nodes_;
+  std::vector<arc> arcs_;
   float highest_ = 0;
   std::size_t longest_ = 0;
   int start_ = 0;

@@ -31,6 +31,7 @@ class piece_splitter {
       const int type = i < v.types.size() ? v.types[i] : static_cast<int>(piece_type::normal);
       if (type == static_cast<int>(piece_type::normal) || type == static_cast<int>(piece_type::user_defined))
         ids_.emplace(v.pieces[i], static_cast<int>(i));
+      longest_ = std::max(longest_, v.pieces[i].size());
     }
     ranked_ = ranks();
   }
@@ -77,36 +78,44 @@ class piece_splitter {
     }
     return s;
   }
-  STENO_COLD static std::vector<std::string> characters(std::string_view s) {
-    std::vector<std::string> all;
-    for (const char c : s) {
-      if ((static_cast<unsigned char>(c) & 0xc0u) != 0x80u || all.empty()) all.emplace_back();
-      all.back() += c;
+  STENO_COLD static std::vector<std::string_view> characters(std::string_view s) {
+    std::vector<std::string_view> all;
+    for (std::size_t begin = 0, i = 1; i <= s.size(); ++i) {
+      if (i < s.size() && (static_cast<unsigned char>(s[i]) & 0xc0u) == 0x80u) continue;
+      all.push_back(s.substr(begin, i - begin));
+      begin = i;
     }
     return all;
   }
-  int find(const std::string& piece) const {
+  int find(std::string_view piece) const {
     const auto at = ids_.find(piece);
     return at == ids_.end() ? -1 : at->second;
   }
 
   STENO_COLD std::optional<std::vector<int>> joined(std::string_view text) const {
-    std::vector<std::string> parts = characters(text);
+    std::vector<std::string_view> parts = characters(text);
+    const auto with_next = [&](std::size_t i) {  // neighbours stand side by side in the text
+      return i + 1 < parts.size() ? find({parts[i].data(), parts[i].size() + parts[i + 1].size()}) : -1;
+    };
+    std::vector<int> pairs(parts.size());  // of each part with the next
+    for (std::size_t i = 0; i < parts.size(); ++i) pairs[i] = with_next(i);
     for (;;) {
       std::size_t best = parts.size();
       float highest = -std::numeric_limits<float>::infinity();
-      for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-        const int id = find(parts[i] + parts[i + 1]);
-        if (id < 0 || score(id) <= highest) continue;
-        highest = score(id);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (pairs[i] < 0 || score(pairs[i]) <= highest) continue;
+        highest = score(pairs[i]);
         best = i;
       }
       if (best == parts.size()) break;
-      parts[best] += parts[best + 1];
+      parts[best] = {parts[best].data(), parts[best].size() + parts[best + 1].size()};
       parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+      pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+      pairs[best] = with_next(best);
+      if (best > 0) pairs[best - 1] = with_next(best - 1);
     }
     std::vector<int> ids;
-    for (const std::string& p : parts) {
+    for (const std::string_view p : parts) {
       ids.push_back(find(p));
       if (ids.back() < 0) return std::nullopt;
     }
@@ -114,7 +123,7 @@ class piece_splitter {
   }
 
   STENO_COLD std::optional<std::vector<int>> likeliest(std::string_view text) const {
-    const std::vector<std::string> all = characters(text);
+    const std::vector<std::string_view> all = characters(text);
     struct way {
       double sum = -std::numeric_limits<double>::infinity();
       std::size_t from = 0;
@@ -124,10 +133,9 @@ class piece_splitter {
     ways[0].sum = 0;
     for (std::size_t from = 0; from < all.size(); ++from) {
       if (std::isinf(ways[from].sum)) continue;
-      std::string piece;
-      for (std::size_t to = from; to < all.size(); ++to) {
-        piece += all[to];
-        const int id = find(piece);
+      std::size_t size = 0;
+      for (std::size_t to = from; to < all.size() && (size += all[to].size()) <= longest_; ++to) {
+        const int id = find({all[from].data(), size});
         if (id < 0) continue;
         const double sum = ways[from].sum + static_cast<double>(score(id));
         if (sum > ways[to + 1].sum) ways[to + 1] = {sum, from, id};
@@ -141,7 +149,8 @@ class piece_splitter {
   }
 
   const sentencepiece_vocabulary& vocabulary_;
-  std::unordered_map<std::string, int> ids_;
+  std::unordered_map<std::string_view, int> ids_;  // of the vocabulary's pieces
+  std::size_t longest_ = 0;                        // piece, in bytes
   bool ranked_ = false;
 };
 
