@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "support/allocations.hpp"
@@ -66,6 +68,31 @@ TEST(energy_vad, loudness_matters_little) {
     auto pcm = c.pcm;
     for (float& x : pcm) x = std::clamp(static_cast<float>(x * gain), -1.0f, 1.0f);
     EXPECT_EQ(found(pcm).size(), 3u) << gain;
+  }
+}
+
+// Up to noise of twice the speech's power: the whole hardly rises then, a band does.
+TEST(energy_vad, speech_in_noise_of_twice_its_power) {
+  const test::conversation clean = test::joined_utterances(12, pauses);
+  double power = 0;
+  std::size_t samples = 0;
+  for (const auto& [begin, end] : clean.truth)
+    for (auto i = static_cast<std::size_t>(begin * 16000); i < static_cast<std::size_t>(end * 16000); ++i, ++samples)
+      power += static_cast<double>(clean.pcm[i]) * static_cast<double>(clean.pcm[i]);
+  for (const double louder : {-6.0, 0.0, 3.0}) {
+    std::vector<float> pcm = clean.pcm;
+    test::add_noise(pcm, 10 * std::log10(power / static_cast<double>(samples)) + louder);
+    double speech = 0, covered = 0, all = 0;
+    const auto segments = found(pcm);
+    for (const auto& s : segments) all += static_cast<double>(s.end_ms - s.start_ms) / 1000;
+    for (const auto& [begin, end] : clean.truth) {
+      speech += end - begin;
+      for (const auto& s : segments)
+        covered += std::max(0.0, std::min(end, static_cast<double>(s.end_ms) / 1000) -
+                                     std::max(begin, static_cast<double>(s.start_ms) / 1000));
+    }
+    EXPECT_GT(covered, 0.9 * speech) << louder;     // by the whole alone 0.63, 0.03, 0.03
+    EXPECT_LT(all - covered, 0.25 * 12) << louder;  // seconds that are no speech, of twelve utterances
   }
 }
 

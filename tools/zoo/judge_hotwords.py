@@ -35,8 +35,7 @@ MODELS = ("demo", "paraformer", "paraformer-online", "parakeet-ctc", "parakeet-t
           "qwen3-asr", "fun-asr-nano")
 GREEDY = ("qwen3-asr", "fun-asr-nano")  # without a beam
 STREAMS = ("paraformer-online", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2", "qwen3-asr")
-# By segments a detector decides, which finds no speech in such noise.
-STREAM_OPTIONS = {"qwen3-asr": ["--own-stream"]}
+STREAM_WAYS = {"qwen3-asr": {"hotwords of its own stream": ["--own-stream"], "hotwords, live by segments": []}}
 LEVELS = (-3, -4.5, -6, -8, -10, -12)
 
 
@@ -107,8 +106,8 @@ def other_errors(texts, results):
 class Streamed:
     """Many recordings through `steno stream`, one run each, as results of Program.transcribe."""
 
-    def __init__(self, program, model):
-        self.program, self.options = program, STREAM_OPTIONS.get(model, [])
+    def __init__(self, program, options):
+        self.program, self.options = program, options
 
     def transcribe(self, recordings, *options):
         results = []
@@ -209,8 +208,8 @@ def main():
                 if "hotwords" in args.only:
                     judge.found(f"{model}: hotwords", program, beam, args.score)
                 if "streams" in args.only and model in STREAMS:
-                    judge.found(f"{model}: hotwords of a stream", Streamed(program, model), beam, args.score,
-                                args.count)
+                    for way, options in STREAM_WAYS.get(model, {"hotwords of a stream": []}).items():
+                        judge.found(f"{model}: {way}", Streamed(program, options), beam, args.score, args.count)
                 if "scale" in args.only:
                     judge.scale(f"{model}: 5000 phrases", ["--beam", "8"] if beam else [],
                                 grammar.words,
