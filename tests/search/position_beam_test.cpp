@@ -65,7 +65,7 @@ TEST(position_beam, the_best_text_is_the_best_of_all) {
 TEST(position_beam, nothing_is_lost_on_the_way) {
   for (std::uint64_t seed = 1; seed < 12; ++seed) {
     const table p = 3 * random_table(7, 5, seed);
-    for (const float score : {0.5f, 4.0f}) {
+    for (const float score : {0.5f, 4.0f, -2.0f}) {  // a negative one avoids phrases
       // The second list begins with every token.
       const search::hotword_automaton lists[] = {
           search::hotword_automaton(std::vector<std::vector<int>>{{1, 2}, {2, 3, 4, 1}, {0}, {4, 4}}, {.score = score}),

@@ -2,17 +2,19 @@
 //
 // Every unit of a phrase earns a bonus while it is matched; a hypothesis that leaves a phrase half-way pays back on the
 // failure arc. WeNet has two versions that score differently, and both are kept:
-//   runtime  context_graph.cc over OpenFst: unit i of a phrase earns score + i * increment; a finished phrase keeps
-//   what
-//            it earned; finish() follows one failure arc and the search sorts again
-//   training utils/context_graph.py: every unit earns score, a finished phrase its whole bonus a second time; finish()
-//            REPLACES what was earned by minus the open part, and the list is not sorted again
+//
+//   runtime   context_graph.cc over OpenFst: unit i of a phrase earns score + i * increment; a finished phrase keeps
+//             that; finish() follows one failure arc and the search sorts again
+//   training  utils/context_graph.py: every unit earns score, a finished phrase its whole bonus a second time; finish()
+//             REPLACES what was earned by minus the open part, and the list is not sorted again
+//
 // A phrase may have a weight: its units earn so many times the score. Where phrases of several weights begin alike,
 // what they share earns the largest, and a phrase that is finished has earned its own. Where a text begins, a phrase
 // may be spelled in another way (without the space in front of it): start() knows those beside the others. A node's
 // children are in order and their bonus stands beside them, so a search pays for the units it looks at and not for the
 // length of the list. Const after construction, shared by any number of searches. Tested in
-// tests/search/hotword_automaton_test.cpp and on golden n-best lists. SPDX-License-Identifier: Apache-2.0
+// tests/search/hotword_automaton_test.cpp and on golden n-best lists.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 
@@ -139,6 +141,10 @@ class hotword_automaton {
     for (int now = state; now != 0 && at(now).has_arc; now = at(now).fail) all += at(now).arc;
     return all;
   }
+  /// Whether no phrase, whole or begun, earns less than nothing, as with a negative score.
+  bool never_costs() const noexcept {
+    return std::all_of(nodes_.begin(), nodes_.end(), [](const node& n) { return n.total >= 0; });
+  }
   /// No unit earns more.
   float highest_step() const noexcept { return highest_; }
   /// Units of the longest phrase.
@@ -261,6 +267,7 @@ class hotword_automaton {
   }
 
   std::vector<int> roots() const { return start_ == 0 ? std::vector<int>{0} : std::vector<int>{0, start_}; }
+
   void fill_failures(const std::vector<int>& order) {
     for (const int n : order)
       for (const arc& a : arcs(n)) {

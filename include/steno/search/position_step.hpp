@@ -63,7 +63,7 @@ class position_step {
     phrases_->continuations(0, [&](const continuation& c) {
       if (is_text(c.unit)) beginnings_.push_back(c);
     });
-    if (phrases_->rules() != hotword_rules::runtime) return;
+    if (phrases_->rules() != hotword_rules::runtime || phrases_->empty() || !phrases_->never_costs()) return;
     highest_ = static_cast<double>(phrases_->highest_step());
     may_earn_ = highest_ * static_cast<double>(phrases_->longest() - 1);
   }
@@ -230,7 +230,7 @@ class position_step {
       const auto unit = static_cast<std::size_t>(c.unit);
       if (taken_[unit] != 0) return;  // the first time is right
       taken_[unit] = 1;
-      own_.push_back({c, static_cast<double>(row_[unit] + c.bonus)});
+      own_.push_back({c, static_cast<double>(row_[unit]) + static_cast<double>(c.bonus)});
       if (child) ways.children = own_.size() - ways.first;
     });
     ways.count = own_.size() - ways.first;
