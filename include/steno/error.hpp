@@ -9,6 +9,7 @@
 #pragma once
 #include <steno/config.hpp>
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>

@@ -1,15 +1,7 @@
-# Run by steno_must_not_compile: COMPILER with FLAGS accepts SOURCE, and rejects it with -DSTENO_MUST_NOT_COMPILE, saying MESSAGE
-# in an error line and ALSO anywhere. Where BAD is given, the second half has these flags instead of the definition,
-# and where MOST is given, no more errors are said.
+# Run by steno_must_not_compile and steno_needs: COMPILER with FLAGS and BAD rejects SOURCE, saying MESSAGE in an error line
+# and ALSO anywhere. Where MOST is given, no more errors are said.
 # SPDX-License-Identifier: Apache-2.0
 set(ENV{LC_ALL} C)
-execute_process(COMMAND ${COMPILER} ${FLAGS} ${SOURCE} RESULT_VARIABLE control ERROR_VARIABLE diagnostics)
-if(NOT control EQUAL 0)
-  message(FATAL_ERROR "The good half of ${SOURCE} does not compile:\n${diagnostics}")
-endif()
-if(NOT BAD)
-  set(BAD -DSTENO_MUST_NOT_COMPILE)
-endif()
 execute_process(COMMAND ${COMPILER} ${FLAGS} ${BAD} ${SOURCE} RESULT_VARIABLE failure ERROR_VARIABLE diagnostics)
 if(failure EQUAL 0)
   message(FATAL_ERROR "The bad half of ${SOURCE} compiles")

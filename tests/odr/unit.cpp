@@ -1,6 +1,8 @@
 // Compiled several times with different flags into one program.
 // SPDX-License-Identifier: Apache-2.0
-#include <steno/steno.hpp>
+#include <steno/core/thread_pool.hpp>
+#include <steno/kernels/fft.hpp>
+#include <steno/kernels/product.hpp>
 
 #include "unit.hpp"
 

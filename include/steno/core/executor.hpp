@@ -6,6 +6,7 @@
 #pragma once
 #include <steno/core/extents.hpp>
 
+#include <concepts>
 #include <memory>
 #include <type_traits>
 

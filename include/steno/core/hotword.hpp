@@ -9,6 +9,7 @@
 #include <steno/core/decimal.hpp>
 #include <steno/error.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

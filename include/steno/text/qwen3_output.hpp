@@ -10,6 +10,7 @@
 #include <steno/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

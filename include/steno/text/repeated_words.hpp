@@ -12,6 +12,7 @@
 #include <steno/text/qwen3_output.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

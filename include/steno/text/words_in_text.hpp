@@ -12,6 +12,7 @@
 #include <steno/core/result.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <span>
 #include <string_view>

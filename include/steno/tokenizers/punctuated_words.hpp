@@ -8,6 +8,7 @@
 #pragma once
 #include <steno/config.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

@@ -8,6 +8,7 @@
 #include <steno/tokenizers/sentencepiece_split.hpp>
 #include <steno/tokenizers/vocabulary.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

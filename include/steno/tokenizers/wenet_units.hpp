@@ -11,6 +11,7 @@
 #include <steno/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>

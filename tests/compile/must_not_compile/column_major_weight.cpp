@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/weights/weight.hpp>
 
+namespace column_major_weight {
+
 bool f(steno::weights::weight<4, 6>& w) {
 #ifdef STENO_MUST_NOT_COMPILE
   const Eigen::MatrixXf m = Eigen::MatrixXf::Zero(4, 6);
@@ -10,3 +12,5 @@ bool f(steno::weights::weight<4, 6>& w) {
 #endif
   return w.assign(m);
 }
+
+}  // namespace column_major_weight

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+namespace file_of_a_temporary {
+
 steno::gguf_file f(std::vector<std::byte> bytes) {
 #ifdef STENO_MUST_NOT_COMPILE
   return steno::gguf_file("made up", std::move(bytes));
@@ -13,3 +15,5 @@ steno::gguf_file f(std::vector<std::byte> bytes) {
   return steno::gguf_file("made up", bytes);
 #endif
 }
+
+}  // namespace file_of_a_temporary

@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace frame_of_strings {
+
 #ifdef STENO_MUST_NOT_COMPILE
 using value = std::string;
 #else
@@ -11,3 +13,5 @@ using value = double;
 #endif
 
 value* f(steno::core::workspace::frame& scratch) { return scratch.take<value>(8); }
+
+}  // namespace frame_of_strings

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/executor.hpp>
 
+namespace no_executor {
+
 struct not_an_executor {
 #ifndef STENO_MUST_NOT_COMPILE
   int width() const { return 1; }
@@ -15,3 +17,5 @@ int f(not_an_executor& e) {
   const steno::executor run(e);
   return run.width();
 }
+
+}  // namespace no_executor

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/networks/sanm_decoder.hpp>
 
+namespace record_of_stack {
+
 using decoder = steno::nn::sanm_decoder<steno::nn::sanm_decoder_sizes{
     .width = 8, .heads = 2, .units = 16, .taps = 3, .layers = 2, .vocabulary = 11}>;
 
@@ -13,3 +15,5 @@ void f(const decoder& d, steno::view<const float, steno::dynamic, 8> x, steno::v
   d(x, y, nullptr, steno::nn::sanm_decoder_env{}, c);
 #endif
 }
+
+}  // namespace record_of_stack

@@ -3,6 +3,8 @@
 #include <steno/layers/linear.hpp>
 #include <steno/layers/stack.hpp>
 
+namespace repeat_widths {
+
 #ifdef STENO_MUST_NOT_COMPILE
 using body = steno::nn::repeat<3, steno::nn::linear<512, 256>>;
 #else
@@ -10,3 +12,5 @@ using body = steno::nn::repeat<3, steno::nn::linear<512, 512>>;
 #endif
 
 steno::extent f() { return body::output; }
+
+}  // namespace repeat_widths

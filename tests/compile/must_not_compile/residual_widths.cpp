@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/layers/feed_forward.hpp>
 
+namespace residual_widths {
+
 #ifdef STENO_MUST_NOT_COMPILE
 using body = steno::nn::residual<steno::nn::linear<512, 256>>;
 #else
@@ -9,3 +11,5 @@ using body = steno::nn::residual<steno::nn::linear<512, 256>, steno::nn::linear<
 #endif
 
 steno::extent f() { return body::output; }
+
+}  // namespace residual_widths

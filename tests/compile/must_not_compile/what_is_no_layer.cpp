@@ -3,6 +3,8 @@
 #include <steno/layers/linear.hpp>
 #include <steno/layers/stack.hpp>
 
+namespace what_is_no_layer {
+
 struct own {
   static constexpr steno::extent input = 8, output = 8;
   void members(auto&&) {}
@@ -17,3 +19,5 @@ struct own {
 };
 
 steno::extent f() { return steno::nn::sequence<steno::nn::linear<4, 8>, own>::output; }
+
+}  // namespace what_is_no_layer
