@@ -18,6 +18,7 @@
 
 #include "sources.hpp"
 
+namespace concepts_test {
 namespace {
 
 // The least that is a weight source; each of the others lacks one thing.
@@ -192,3 +193,5 @@ TEST(abi, name_says_every_flag_that_headers_ask_for) {
   }
   EXPECT_TRUE(unknown.empty()) << steno::test::joined(unknown);
 }
+
+}  // namespace concepts_test

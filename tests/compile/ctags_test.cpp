@@ -8,6 +8,7 @@
 
 #include "sources.hpp"
 
+namespace ctags_test {
 namespace {
 
 using steno::test::source;
@@ -82,3 +83,5 @@ TEST(ctags, the_check_itself_knows_a_definition) {
   EXPECT_EQ(found[1].first, "c");
   EXPECT_EQ(found[1].second, 4u);
 }
+
+}  // namespace ctags_test

@@ -7,6 +7,7 @@
 
 #include "sources.hpp"
 
+namespace floors_test {
 namespace {
 
 using steno::test::source;
@@ -88,3 +89,5 @@ TEST(floors, the_check_itself_finds_wrong_arrows) {
   EXPECT_EQ(findings("steno/core/view.hpp", "steno/attic/old.hpp"), 1u);       // no such floor
   EXPECT_EQ(findings("steno/attic/old.hpp", "steno/config.hpp"), 1u);
 }
+
+}  // namespace floors_test

@@ -6,6 +6,7 @@
 
 #include "sources.hpp"
 
+namespace forbidden_test {
 namespace {
 
 using steno::test::source;
@@ -246,3 +247,5 @@ TEST(forbidden, the_check_itself_lets_the_rest_pass) {
   EXPECT_EQ(count("#define STENO_INLINE [[gnu::always_inline]] inline\nstruct a {\n};\n"), 0u);
   EXPECT_EQ(missing_opening({"steno/a.hpp", "// steno/a.hpp - text.\n#pragma once\n"}).size(), 0u);
 }
+
+}  // namespace forbidden_test

@@ -52,6 +52,8 @@
 
 #include "sources.hpp"
 
+namespace layers_test {
+
 using namespace steno;
 
 namespace {
@@ -199,3 +201,5 @@ TEST(layers, all_types_of_layers_and_networks_are_asserted) {
   }
   EXPECT_GT(found, 50u);
 }
+
+}  // namespace layers_test

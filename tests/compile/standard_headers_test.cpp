@@ -7,6 +7,7 @@
 
 #include "sources.hpp"
 
+namespace standard_headers_test {
 namespace {
 
 /// A header and the names that it is included for. A name of several headers stands at each of them.
@@ -133,3 +134,5 @@ TEST(standard_headers, a_name_of_the_standard_library_is_included_where_it_is_us
 }
 
 }  // namespace
+
+}  // namespace standard_headers_test

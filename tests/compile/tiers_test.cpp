@@ -8,6 +8,7 @@
 
 #include "sources.hpp"
 
+namespace tiers_test {
 namespace {
 
 using steno::test::source;
@@ -86,3 +87,5 @@ TEST(tiers, the_check_itself_knows_a_concept) {
       found);
   EXPECT_EQ(found, names{"recogniser"});
 }
+
+}  // namespace tiers_test

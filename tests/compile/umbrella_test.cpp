@@ -8,6 +8,7 @@
 
 #include "sources.hpp"
 
+namespace umbrella_test {
 namespace {
 
 // Everything that `start` includes, directly or through others.
@@ -78,3 +79,5 @@ TEST(umbrella, declares_what_it_includes) {
   EXPECT_EQ(steno::version.major, STENO_VERSION_MAJOR);
   EXPECT_FALSE(steno::context().tracing());
 }
+
+}  // namespace umbrella_test

@@ -4,6 +4,7 @@
 
 #include "sources.hpp"
 
+namespace words_test {
 namespace {
 
 using steno::test::source;
@@ -61,3 +62,5 @@ TEST(words, the_check_itself_lets_the_rest_pass) {
       0u);
   EXPECT_EQ(count("std::span<const float> log_probabilities;\nextent max_tokens;\n"), 0u);
 }
+
+}  // namespace words_test
