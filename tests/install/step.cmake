@@ -37,7 +37,7 @@ elseif(STEP STREQUAL pkg_config)
   set(ENV{PKG_CONFIG_PATH} ${PREFIX}/share/pkgconfig)
   execute_process(COMMAND ${PKG_CONFIG} --cflags --libs steno OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
-  run(${COMPILER} -std=c++20 -O1 ${HERE}/main.cpp -o ${WORK}/consumer ${flags})
+  run(${COMPILER} -std=c++20 -O1 ${HERE}/headers.cpp -o ${WORK}/consumer ${flags})
   expect_version(${WORK}/consumer)
 elseif(STEP STREQUAL fetch_content)
   # The same bytes from a clone.
