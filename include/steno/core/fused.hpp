@@ -1,4 +1,4 @@
-// steno/core/fused.hpp - one multiplication and one addition, rounded once, on every system.
+// steno/core/fused.hpp - one multiplication and one addition, rounded once or twice, on every system.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
@@ -26,6 +26,14 @@ inline float fused_multiply_add(float x, float y, float z) noexcept {
   return x * y + z;
 #else
   return std::fma(x, y, z);
+#endif
+}
+
+/// Products that lie at `p` are rounded before anything is added to them, also where the compiler may contract both
+/// into one instruction, as GCC does by default. MSVC does that on request only.
+inline void keep_rounded([[maybe_unused]] float* p) noexcept {
+#if defined(__GNUC__)
+  asm volatile("" : : "r"(p) : "memory");
 #endif
 }
 

@@ -81,9 +81,8 @@ class workspace {
     /// Uninitialised [rows, cols] of float.
     template <extent R = dynamic, extent C = dynamic>
     steno::view<float, R, C> matrix(extent rows, extent cols) {
-      extent count = 0;
-      if (__builtin_mul_overflow(rows, cols, &count)) count = -1;
-      return make_view<R, C>(take<float>(static_cast<std::size_t>(count)), rows, cols);
+      const bool fits = rows >= 0 && cols >= 0 && (cols == 0 || rows <= PTRDIFF_MAX / cols);
+      return make_view<R, C>(take<float>(fits ? static_cast<std::size_t>(rows * cols) : SIZE_MAX), rows, cols);
     }
 
    private:

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,11 +23,13 @@ namespace weights {
 
 /// result = a * b; false when it does not fit.
 [[nodiscard]] constexpr bool checked_multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& result) {
-  return !__builtin_mul_overflow(a, b, &result);
+  result = a * b;
+  return a == 0 || b <= std::numeric_limits<std::uint64_t>::max() / a;
 }
 /// result = a + b; false when it does not fit.
 [[nodiscard]] constexpr bool checked_add(std::uint64_t a, std::uint64_t b, std::uint64_t& result) {
-  return !__builtin_add_overflow(a, b, &result);
+  result = a + b;
+  return result >= a;
 }
 /// result = n rounded up to a multiple of `step` (not 0); false when it does not fit.
 [[nodiscard]] constexpr bool checked_round_up(std::uint64_t n, std::uint64_t step, std::uint64_t& result) {

@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
+#include <steno/core/fused.hpp>
 #include <steno/error.hpp>
 #include <steno/weights/blocks/simple.hpp>
 
@@ -69,7 +70,7 @@ std::uint16_t write_levels(const float* x, std::int32_t (&levels)[32], std::stri
   const float id = inverse(d);
   float v[32];
   for (int i = 0; i < 32; ++i) v[i] = x[i] * id;
-  asm volatile("" : : "r"(v) : "memory");  // the product is rounded before the addition: no fused multiply-add
+  core::keep_rounded(v);
   for (int i = 0; i < 32; ++i)
     levels[i] = std::min(2 * Half - 1, static_cast<std::int32_t>(v[i] + (static_cast<float>(Half) + 0.5f)));
   return stored;
@@ -113,7 +114,7 @@ void write_levels_above(const float* x, std::int32_t (&levels)[32], std::uint8_t
   const float id = inverse(d);
   float v[32];
   for (int i = 0; i < 32; ++i) v[i] = (x[i] - least) * id;
-  asm volatile("" : : "r"(v) : "memory");  // as above
+  core::keep_rounded(v);
   for (int i = 0; i < 32; ++i) levels[i] = std::min(Highest, static_cast<std::int32_t>(v[i] + 0.5f));
 }
 inline void write_block(const float* x, q4_1& b) {
