@@ -6,6 +6,7 @@
 #include <steno/tokenizers/unicode_classes.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "output_place.hpp"
 #include "signals.hpp"
 #include "time_shift.hpp"
+#include "utf8_path.hpp"
 #include "verbs.hpp"
 #include "writers.hpp"
 
@@ -22,7 +24,7 @@ namespace steno::app {
 namespace {
 
 std::string read_text_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(utf8_path(path), std::ios::binary);
   std::ostringstream all;
   all << in.rdbuf();
   if (!in || in.bad()) fail({.where = path, .what = "cannot be read"});

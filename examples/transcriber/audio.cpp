@@ -3,7 +3,6 @@
 
 #include <steno/error.hpp>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,6 +16,8 @@
 #include "signals.hpp"
 #include "sound_file.hpp"
 #include "sound_stream.hpp"
+#include "system.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace {
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 class open_file {
  public:
-  explicit open_file(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit open_file(const std::string& path) : fd_(system::open_to_read(path)) {
     if (fd_ < 0) fail({.where = path, .what = std::strerror(errno)});
   }
   ~open_file() { ::close(fd_); }
@@ -42,7 +43,7 @@ void check_path(const std::string& path, const fs::file_status& status, const st
     fail({.where = path, .what = failed ? failed.message() : "No such file or directory"});
   if (fs::is_directory(status)) fail({.where = path, .what = "is a directory without sound files"});
   std::error_code unknown;
-  if (fs::is_regular_file(status) && fs::file_size(path, unknown) == 0 && !unknown)
+  if (fs::is_regular_file(status) && fs::file_size(utf8_path(path), unknown) == 0 && !unknown)
     fail({.where = path, .what = "the file is empty (0 bytes)"});
 }
 
@@ -51,7 +52,7 @@ template <class Open>
 std::unique_ptr<sample_source> open_recording(int file, const std::string& name, const std::string& ffmpeg,
                                               Open&& open) {
   std::array<std::uint8_t, media_head> head;
-  const ssize_t n = ::pread(file, head.data(), head.size(), 0);
+  const std::ptrdiff_t n = system::read_at(file, head.data(), head.size(), 0);
   const auto begin = std::span<const std::uint8_t>(head).first(n > 0 ? static_cast<std::size_t>(n) : 0);
   if (const std::string_view kind = media_kind(begin); !kind.empty()) {
     if (!has_ffmpeg(ffmpeg)) fail(ffmpeg_is_missing(name, kind, ffmpeg));
@@ -67,7 +68,7 @@ std::unique_ptr<sample_source> open_recording(int file, const std::string& name,
 std::unique_ptr<sample_source> open_descriptor(int file, const std::string& name, const std::string& ffmpeg) {
   if (::lseek(file, 0, SEEK_SET) != 0) fail({.where = name, .what = std::strerror(errno)});
   const auto open = [&] {
-    const int own = ::fcntl(file, F_DUPFD_CLOEXEC, 3);
+    const int own = system::duplicate(file);
     if (own < 0) fail({.where = name, .what = std::strerror(errno)});
     return open_sound_file(own, name);
   };
@@ -77,7 +78,7 @@ std::unique_ptr<sample_source> open_descriptor(int file, const std::string& name
 std::unique_ptr<sample_source> open_audio(const std::string& path, const audio_options& o) {
   if (path == "-") return open_sound_stream(byte_stream(STDIN_FILENO, "standard input"), o.pcm, o.ffmpeg);
   std::error_code failed;
-  const fs::file_status status = fs::status(path, failed);
+  const fs::file_status status = fs::status(utf8_path(path), failed);
   using fs::file_type;
   if (const auto kind = status.type();
       kind == file_type::fifo || kind == file_type::socket || kind == file_type::character)

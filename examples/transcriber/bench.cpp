@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/error.hpp>
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +9,7 @@
 
 #include "audio.hpp"
 #include "model_path.hpp"
+#include "system.hpp"
 #include "text_width.hpp"
 #include "verbs.hpp"
 
@@ -18,12 +17,6 @@ namespace steno::app {
 namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-double peak_megabytes() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux counts in KiB
-}
 
 }  // namespace
 
@@ -67,7 +60,7 @@ int run_bench(const options& o) {
   const double median = times[times.size() / 2];
   std::printf("%6s %12.4f %10.5f\n%6s %12.4f %10.5f\n", "best", times[0], times[0] / seconds, "median", median,
               median / seconds);
-  std::printf("peak   %.1f MiB\n", peak_megabytes());
+  std::printf("peak   %.1f MiB\n", system::peak_megabytes());
   if (o.profile) {
     model.profile(clock.emplace());
     once();

@@ -4,17 +4,29 @@
 #include <steno/error.hpp>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if !defined(_WIN32)
+#include <poll.h>
+#endif
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "signals.hpp"
+#include "system.hpp"
 
 namespace steno::app {
+namespace {
+
+#if defined(_WIN32)
+using bytes_of_read = unsigned;
+#else
+using bytes_of_read = std::size_t;
+#endif
+
+}  // namespace
 
 byte_stream::byte_stream(int fd, std::string name) : byte_source(std::move(name)), fd_(fd) {
   struct stat facts {};
@@ -24,7 +36,11 @@ byte_stream::byte_stream(int fd, std::string name) : byte_source(std::move(name)
 }
 
 byte_stream byte_stream::open(const std::string& path) {
+#if defined(_WIN32)
+  const int fd = system::open_to_read(path);
+#else
   const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+#endif
   if (fd < 0) fail({.where = path, .what = std::strerror(errno)});
   byte_stream s(fd, path);
   s.owned_ = true;
@@ -42,10 +58,12 @@ byte_stream::~byte_stream() {
   if (owned_) ::close(fd_);
 }
 
-// 0 at the end. An interruption cannot fall between a question and a wait: poll() sees both.
+// 0 at the end. An interruption cannot fall between a question and a wait: poll() sees both. Windows cannot wait for
+// both: there an interruption is seen when the next bytes come, or the end.
 std::size_t byte_stream::read(std::uint8_t* to, std::size_t most) {
   for (;;) {
     if (input_is_over()) return 0;
+#if !defined(_WIN32)
     if (waits_) {
       pollfd both[] = {{fd_, POLLIN, 0}, {input_over_event(), POLLIN, 0}};
       if (::poll(both, 2, -1) < 0 && errno != EINTR)
@@ -53,7 +71,8 @@ std::size_t byte_stream::read(std::uint8_t* to, std::size_t most) {
       if ((both[1].revents & POLLIN) != 0) return 0;
       if (both[0].revents == 0) continue;
     }
-    const ssize_t n = ::read(fd_, to, most);
+#endif
+    const auto n = ::read(fd_, to, static_cast<bytes_of_read>(most));
     if (n >= 0) return static_cast<std::size_t>(n);
     if (errno == EBADF) fail({.where = name(), .what = "is closed"});
     if (errno != EINTR && errno != EAGAIN)

@@ -3,8 +3,6 @@
 
 #include <steno/error.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,13 +14,15 @@
 #include <unordered_map>
 
 #include "folder_entries.hpp"
+#include "system.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
 
 namespace {
 
-std::string lists_in(const std::string& folder) { return (fs::path(folder) / ".steno-done").string(); }
+std::string lists_in(const std::string& folder) { return (utf8_path(folder) / ".steno-done").string(); }
 
 std::string of_shard(const char* kind, const shard& part) {
   if (part.count == 1) return kind;
@@ -30,7 +30,7 @@ std::string of_shard(const char* kind, const shard& part) {
 }
 
 // In the directory, without an ending.
-std::string path_of(const input& in) { return (fs::path(in.folder) / in.name).string(); }
+std::string path_of(const input& in) { return (utf8_path(in.folder) / utf8_path(in.name)).string(); }
 
 std::string list_line(const nlohmann::ordered_json& line) {
   return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -59,12 +59,12 @@ nlohmann::ordered_json line_about(const input& in) {
 
 void line_file::make() {
   std::error_code failed;
-  fs::create_directories(folder_, failed);
+  fs::create_directories(utf8_path(folder_), failed);
   if (failed) fail({.where = folder_, .what = "cannot make the directory: " + failed.message()});
   for (std::size_t number = 1;; ++number) {
     const std::string file = name_ + (number == 1 ? "" : "." + std::to_string(number)) + ".jsonl";
-    path_ = (fs::path(folder_) / file).string();
-    const int made = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    path_ = (utf8_path(folder_) / utf8_path(file)).string();
+    const int made = system::open_new(path_);
     if (made >= 0) {
       ::close(made);
       return;
@@ -76,12 +76,12 @@ void line_file::make() {
 void line_file::append(const std::string& line) {
   if (path_.empty()) make();
   const std::string whole = line + "\n";
-  const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int file = system::open_to_append(path_);
   // A line goes out in one piece; one that is cut by a full disk is no line. A network's file system may say that it is
   // full at the end alone.
   std::string_view rest = whole;
   while (file >= 0 && !rest.empty()) {
-    const ssize_t n = ::write(file, rest.data(), rest.size());
+    const auto n = ::write(file, rest.data(), static_cast<unsigned>(rest.size()));  // a line
     if (n < 0 && errno != EINTR) break;
     if (n > 0) rest.remove_prefix(static_cast<std::size_t>(n));
   }
@@ -105,11 +105,10 @@ done_list::done_list(const std::string& folder, const options& o)
 
 // All that makes the results what they are: another model, other formats or options are other results.
 std::string done_list::line_of(const input& in) const {
-  struct stat facts {};
   nlohmann::ordered_json line = line_about(in);
-  if (::stat(in.audio.c_str(), &facts) == 0) {
-    line["bytes"] = static_cast<std::int64_t>(facts.st_size);
-    line["changed"] = static_cast<std::int64_t>(facts.st_mtime);
+  if (const auto file = system::facts_of(in.audio)) {
+    line["bytes"] = static_cast<std::int64_t>(file->bytes);
+    line["changed"] = file->changed;
   }
   line["model"] = model_;
   if (in.part.offset > 0) line["offset"] = in.part.offset;
@@ -123,7 +122,7 @@ std::string done_list::line_of(const input& in) const {
 bool done_list::files_are_there(const input& in) const {
   std::error_code none;
   for (const format f : formats_)
-    if (!fs::is_regular_file((fs::path(folder_) / path_of(in)).string() + std::string(extension(f)), none))
+    if (!fs::is_regular_file(utf8_path(folder_) / utf8_path(path_of(in) + std::string(extension(f))), none))
       return false;
   return true;
 }
@@ -132,7 +131,7 @@ done_list::state done_list::look_up(const std::vector<input>& inputs) const {
   state known{.done = std::vector<std::size_t>(inputs.size())};
   std::unordered_multimap<std::string, std::size_t> numbers;  // several: names that are no UTF-8
   for (std::size_t i = 0; i < inputs.size(); ++i) numbers.emplace(as_in_json(path_of(inputs[i])), i);
-  for (const fs::path& list : folder_entries(lists_in(folder_))) {
+  for (const fs::path& list : folder_entries(utf8_path(lists_in(folder_)))) {
     const bool failures = list.filename().string().starts_with("failed");
     std::ifstream in(list, std::ios::binary);
     for (std::string line; std::getline(in, line);) {

@@ -14,20 +14,33 @@
 namespace steno::app {
 namespace {
 
+// Windows has the same functions for names in UTF-16, which is what a path holds there.
+#if defined(_WIN32)
+using folder_handle = _WDIR;
+constexpr auto open_folder = ::_wopendir;
+constexpr auto read_folder = ::_wreaddir;
+constexpr auto close_folder = ::_wclosedir;
+#else
+using folder_handle = DIR;
+constexpr auto open_folder = ::opendir;
+constexpr auto read_folder = ::readdir;
+constexpr auto close_folder = ::closedir;
+#endif
+
 struct closer {
-  void operator()(DIR* d) const { ::closedir(d); }
+  void operator()(folder_handle* d) const { close_folder(d); }
 };
 
 }  // namespace
 
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> all;
-  const std::unique_ptr<DIR, closer> open(::opendir(folder.c_str()));
+  const std::unique_ptr<folder_handle, closer> open(open_folder(folder.c_str()));
   if (open == nullptr) return all;
   errno = 0;
-  while (const ::dirent* const entry = ::readdir(open.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") all.push_back(folder / name);
+  while (const auto* const entry = read_folder(open.get())) {
+    const std::basic_string_view<std::filesystem::path::value_type> name = entry->d_name;
+    if (name.size() > 2 || name.find_first_not_of('.') != name.npos) all.push_back(folder / name);
     errno = 0;
   }
   if (errno != 0)

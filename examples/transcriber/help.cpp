@@ -95,6 +95,7 @@ std::vector<option_words> words_of(const std::string& verb) {
   o.verb = verb;
   raw_options raw;
   CLI::App app;
+  app.allow_windows_style_options(false);
   add_options(app, o, raw);
   add_common_options(app);
   std::vector<option_words> all;

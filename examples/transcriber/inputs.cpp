@@ -3,8 +3,6 @@
 
 #include <steno/error.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -20,14 +18,16 @@
 #include "model_path.hpp"
 #include "progress.hpp"
 #include "shards.hpp"
+#include "system.hpp"
 #include "text_width.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
 namespace {
 
 // "talk" for rec/talk.wav.
-std::string name_of(const std::string& audio) { return audio == "-" ? "stdin" : fs::path(audio).stem().string(); }
+std::string name_of(const std::string& audio) { return audio == "-" ? "stdin" : utf8_path(audio).stem().string(); }
 
 // The recordings of a folder, sorted by name; `below`: where it lies in the one that was named.
 class folder_walk {
@@ -43,7 +43,7 @@ class folder_walk {
         if (!recursive_ || name.starts_with('.')) continue;
         if (fs::is_symlink(entry, unknown))
           leave(entry, "links to folders are not followed; name it to read it");
-        else if (::access(entry.c_str(), R_OK | X_OK) != 0)
+        else if (!system::may_look_into(entry.string()))
           leave(entry, std::strerror(errno));
         else
           walk(entry, below.empty() ? name : below + "/" + name, found);
@@ -71,7 +71,7 @@ class folder_walk {
 void add_audio(std::vector<input>& list, const std::string& path, const folder_walk& folders) {
   std::error_code failed;
   std::vector<input> found;
-  if (path != "-" && fs::is_directory(path, failed)) folders.walk(path, "", found);
+  if (path != "-" && fs::is_directory(utf8_path(path), failed)) folders.walk(utf8_path(path), "", found);
   if (found.empty()) found.push_back({path, name_of(path)});
   list.insert(list.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
@@ -110,7 +110,7 @@ std::vector<input> gather_inputs(const options& o, std::vector<left_out>* others
   for (const manifest_entry& e : listed.entries) all.push_back(listed_input(o, e));
   if (notes != nullptr) *notes = std::move(listed.notes);
   std::error_code none;
-  if (!o.output.empty() && (o.output.back() == '/' || fs::is_directory(o.output, none)))
+  if (system::ends_as_folder(o.output) || fs::is_directory(utf8_path(o.output), none))
     refuse_equal_names(all, "in the directory " + o.output, true);
   else if (o.speech.output_format == speech_format::rttm || writes(o, format::rttm))
     refuse_equal_names(all, "in RTTM", false);
@@ -167,7 +167,7 @@ std::vector<core::hotword> read_phrases(const std::string& path) {
   constexpr std::size_t longest_list = 100000;
   std::vector<core::hotword> phrases;
   if (path.empty()) return phrases;
-  std::ifstream in(path);
+  std::ifstream in(utf8_path(path));
   if (!in) fail({.where = path, .what = "not readable"});
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -189,7 +189,7 @@ std::vector<std::string> read_speaker_names(const std::string& path) {
   constexpr std::size_t most_names = 64, longest = 200;
   std::vector<std::string> names;
   if (path.empty()) return names;
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(utf8_path(path), std::ios::binary);
   if (!in) fail({.where = path, .what = "not readable"});
   for (std::string line; std::getline(in, line);) {
     if (names.empty() && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "itn_tokens.hpp"
+#include "utf8_path.hpp"
 #include "written_words.hpp"
 
 namespace steno::app {
@@ -117,7 +118,7 @@ std::optional<std::string> verbalize_wetext(const std::vector<itn_token>& tokens
 
 inverse_text_normaliser::inverse_text_normaliser(const std::string& path) {
   std::error_code e;
-  const fs::path tagger = fs::is_directory(path, e) ? tagger_in(path) : fs::path(path);
+  const fs::path named = utf8_path(path), tagger = fs::is_directory(named, e) ? tagger_in(named) : named;
   const std::string name = tagger.filename().string();
   if (name.find("_tn_") != name.npos)
     fail({.where = path,
@@ -135,7 +136,7 @@ inverse_text_normaliser::inverse_text_normaliser(const std::string& path) {
   } else if (name.ends_with(wetext_tagger)) {
     tagger_ = read_rules(tagger, "tagger");
     const std::string language = name.substr(0, name.size() - wetext_tagger.size());
-    verbalizer_ = read_rules(folder / (language + std::string(wetext_verbalizer)), "verbalizer");
+    verbalizer_ = read_rules(folder / utf8_path(language + std::string(wetext_verbalizer)), "verbalizer");
   } else {
     fail({.where = path, .what = "rules of inverse text normalisation", .expected = rule_files});
   }

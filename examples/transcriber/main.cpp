@@ -7,7 +7,10 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
+#include <vector>
 
+#include "command_line.hpp"
 #include "failures.hpp"
 #include "model_files.hpp"
 #include "options.hpp"
@@ -42,11 +45,11 @@ int write_all(std::FILE* to, const std::string& text) {
   return 1;
 }
 
-int guarded(int argc, char** argv) {
+int guarded(const std::vector<std::string>& words) {
   steno::app::options o;
   bool read = false;  // the command line
   try {
-    o = steno::app::parse_options({argv + (argc > 0 ? 1 : 0), argv + argc});
+    o = steno::app::parse_options({words.begin() + (words.empty() ? 0 : 1), words.end()});
     read = true;
     steno::app::use_model_files({.copied = o.copy_models,
                                  .cached = o.cache_models,
@@ -72,7 +75,7 @@ int guarded(int argc, char** argv) {
 int main(int argc, char** argv) {
   steno::app::prepare_standard_streams();
   try {
-    return guarded(argc, argv);
+    return guarded(steno::arguments_of(argc, argv));
   } catch (...) {  // even the message about it found none
     std::fputs("steno: out of memory\n", stderr);
     return 1;

@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "text_width.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
@@ -40,7 +41,7 @@ class manifest_reader {
   explicit manifest_reader(const std::string& path) : path_(path) {}
 
   manifest read() {
-    std::ifstream file(path_);
+    std::ifstream file(utf8_path(path_));
     if (!file) cannot_read();
     std::string line;
     while (std::getline(file, line)) {
@@ -67,7 +68,7 @@ class manifest_reader {
   enum class kind { objects, scp, list };
 
   kind kind_of(std::string_view first_line) const {
-    const std::string ending = fs::path(path_).extension().string();
+    const std::string ending = utf8_path(path_).extension().string();
     if (ending == ".scp") return kind::scp;
     return ending == ".json" || ending == ".jsonl" || first_line.front() == '{' ? kind::objects : kind::list;
   }
@@ -113,7 +114,7 @@ class manifest_reader {
   static std::string name_of_part(const manifest_entry& e, bool has_offset) {
     if (!has_offset || (e.part.offset <= 0 && !e.part.duration)) return {};
     const auto milliseconds = [](double x) { return "_" + std::to_string(std::llround(x * 1000)); };
-    return fs::path(e.audio).stem().string() + milliseconds(e.part.offset) +
+    return utf8_path(e.audio).stem().string() + milliseconds(e.part.offset) +
            (e.part.duration ? milliseconds(e.part.offset + *e.part.duration) : "");
   }
 
@@ -181,9 +182,9 @@ manifest read_manifest(const std::string& path) { return manifest_reader(path).r
 
 std::string path_of(const manifest_entry& entry, const std::string& manifest_path) {
   std::error_code none;
-  const fs::path audio = entry.audio;
+  const fs::path audio = utf8_path(entry.audio);
   if (audio.is_absolute() || (!entry.beside_manifest && fs::is_regular_file(audio, none))) return entry.audio;
-  return (fs::path(manifest_path).parent_path() / audio).string();
+  return (utf8_path(manifest_path).parent_path() / audio).string();
 }
 
 }  // namespace steno::app

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_cache.hpp"
 
-#include <sys/stat.h>
 #include <steno/error.hpp>
 #include <steno/weights/gguf.hpp>
 
@@ -10,13 +9,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 
 #include "convert.hpp"
 #include "families.hpp"
 #include "folder_entries.hpp"
+#include "system.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
@@ -34,7 +34,7 @@ class content_hash {
     add(text);
   }
   void add_file(const fs::path& path) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(system::open_stream(path.string(), "rb"), &std::fclose);
     if (!file) fail({.where = path.string(), .what = "cannot be read"});
     std::vector<char> block(1 << 20);
     std::uint64_t bytes = 0;
@@ -76,17 +76,17 @@ bool is_packaged(const fs::path& path) {
   std::error_code none;
   if (fs::is_directory(path, none)) return false;
   try {
-    return find_packaged(gguf_file(path).text("general.architecture").value_or("")) != nullptr;
+    return find_packaged(gguf_file(path.string()).text("general.architecture").value_or("")) != nullptr;
   } catch (const error&) {
     return false;
   }
 }
 
 fs::path cache_folder() {
-  const char *const cache = std::getenv("XDG_CACHE_HOME"), *const home = std::getenv("HOME");
-  if (cache != nullptr && *cache != '\0') return fs::path(cache) / "steno" / "models";
-  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache" / "steno" / "models";
-  fail({.where = "--cache", .what = "there is no cache directory", .hint = "set XDG_CACHE_HOME"});
+  std::string hint;
+  const std::string folder = system::cache_folder(hint);
+  if (folder.empty()) fail({.where = "--cache", .what = "there is no cache directory", .hint = hint});
+  return utf8_path(folder) / "steno" / "models";
 }
 
 }  // namespace
@@ -94,10 +94,9 @@ fs::path cache_folder() {
 std::optional<cached_model> cached_copy(const fs::path& checkpoint, const std::optional<fs::path>& tokenizer) {
   if (is_packaged(checkpoint)) return std::nullopt;
   content_hash hash;
-  struct stat program {};
-  if (::stat("/proc/self/exe", &program) == 0)  // what converts; another one may do it otherwise
-    hash.add_text(std::to_string(program.st_size) + " " + std::to_string(program.st_mtim.tv_sec) + " " +
-                  std::to_string(program.st_mtim.tv_nsec));
+  if (const auto program = system::facts_of(system::own_program()))  // what converts; another may do it otherwise
+    hash.add_text(std::to_string(program->bytes) + " " + std::to_string(program->changed) + " " +
+                  std::to_string(program->nanoseconds));
   add_content(hash, checkpoint, "", 4);
   if (tokenizer) add_content(hash, *tokenizer, "tokenizer", 2);
   const fs::path folder = cache_folder();
@@ -105,7 +104,7 @@ std::optional<cached_model> cached_copy(const fs::path& checkpoint, const std::o
   fs::create_directories(folder, failed);
   if (failed) fail({.where = folder.string(), .what = "cannot make the directory: " + failed.message()});
   cached_model copy{folder / (hash.text() + ".gguf"), {}};
-  const fs::path notes = copy.path.string() + ".notes";
+  const fs::path notes = utf8_path(copy.path.string() + ".notes");
   if (fs::exists(copy.path, failed)) {
     std::ifstream in(notes, std::ios::binary);
     for (std::string line; std::getline(in, line);) copy.notes.push_back(line);

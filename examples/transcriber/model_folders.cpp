@@ -5,28 +5,24 @@
 #include <steno/weights/gguf.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "downloads.hpp"
 #include "families.hpp"
 #include "folder_entries.hpp"
 #include "options.hpp"
+#include "system.hpp"
 #include "text_width.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
 namespace {
 
-std::string variable(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? "" : text;
-}
-
 fs::path home_path(const char* variable_name, const char* below_home) {
-  if (const std::string set = variable(variable_name); !set.empty()) return set;
-  const std::string home = variable("HOME");
-  return home.empty() ? fs::path() : fs::path(home) / below_home;
+  if (const std::string set = system::variable(variable_name); !set.empty()) return utf8_path(set);
+  const std::string home = system::home_folder();
+  return home.empty() ? fs::path() : utf8_path(home) / below_home;
 }
 
 bool is_folder(const fs::path& path) {
@@ -78,7 +74,7 @@ class gathering {
       fs::path revision = revisions.back();
       if (const auto main = read_line(repository / "refs" / "main"); !main.empty())
         for (const fs::path& r : revisions)
-          if (r.filename() == main) revision = r;
+          if (r.filename().string() == main) revision = r;
       published(spoken, place, revision);
     }
   }
@@ -105,7 +101,7 @@ class gathering {
   }
   static std::string read_line(const fs::path& path) {
     std::string line;
-    if (std::FILE* const f = std::fopen(path.c_str(), "rbe")) {
+    if (std::FILE* const f = system::open_stream(path.string(), "rb")) {
       char text[256];
       if (std::fgets(text, sizeof text, f) != nullptr) line = text;
       std::fclose(f);
@@ -199,10 +195,10 @@ std::uint64_t size_of(const fs::path& path) {
 }
 
 std::vector<std::string> listed_folders() {
-  const std::string folders = variable("STENO_MODELS");
+  const std::string folders = system::variable("STENO_MODELS");
   std::vector<std::string> all;
   for (std::size_t at = 0; at < folders.size();) {
-    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    const std::size_t end = std::min(folders.find(system::between_paths, at), folders.size());
     if (end > at) all.push_back(folders.substr(at, end - at));
     at = end + 1;
   }
@@ -213,17 +209,17 @@ std::vector<std::string> listed_folders() {
 
 std::vector<std::string> missing_folders() {
   std::vector<std::string> all = listed_folders();
-  std::erase_if(all, [](const std::string& folder) { return is_folder(folder); });
+  std::erase_if(all, [](const std::string& folder) { return is_folder(utf8_path(folder)); });
   return all;
 }
 
 std::vector<model_here> models_here(const std::string& more) {
   gathering g;
-  if (!more.empty()) g.plain("--models", more);
-  for (const std::string& folder : listed_folders()) g.plain("STENO_MODELS", folder);
+  if (!more.empty()) g.plain("--models", utf8_path(more));
+  for (const std::string& folder : listed_folders()) g.plain("STENO_MODELS", utf8_path(folder));
   if (const fs::path data = home_path("XDG_DATA_HOME", ".local/share"); !data.empty())
     g.plain("the data directory", data / "steno" / "models");
-  fs::path hub = variable("HF_HUB_CACHE");
+  fs::path hub = utf8_path(system::variable("HF_HUB_CACHE"));
   if (hub.empty()) hub = home_path("HF_HOME", ".cache/huggingface") / "hub";
   g.hugging_face(hub);
   g.model_scope(home_path("MODELSCOPE_CACHE", ".cache/modelscope"));
@@ -241,7 +237,7 @@ model_kind kind_of(const fs::path& path) {
         kind.family = each.name;
         return kind;
       }
-    const gguf_file file(path);
+    const gguf_file file(path.string());
     kind.family = file.text("general.architecture").value_or("");
     std::map<std::string, std::uint64_t> bytes;
     for (std::size_t i = 0; i < file.size(); ++i)
@@ -256,7 +252,7 @@ model_kind kind_of(const fs::path& path) {
 
 std::string path_of_model(const std::string& named, const std::string& more, std::vector<std::string>& notes) {
   std::error_code none;
-  if (named.empty() || fs::exists(named, none)) return named;
+  if (named.empty() || fs::exists(utf8_path(named), none)) return named;
   const std::vector<std::string> names = spellings(named);
   const std::vector<model_here> all = models_here(more);
   // The name itself goes before what somebody may mean by it.

@@ -10,6 +10,8 @@
 
 #include "folder_entries.hpp"
 #include "options.hpp"
+#include "system.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
@@ -40,22 +42,24 @@ model_task task_of(const std::string& path) {
 }  // namespace
 
 std::vector<demo_model> demo_models() {
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  const fs::path program = utf8_path(system::own_program());
   std::vector<demo_model> all;
-  if (!failed) all = models_in(program.parent_path().parent_path() / "share" / "steno" / "models");
-  return all.empty() ? models_in(STENO_DEMO_MODELS) : all;
+  if (!program.empty()) all = models_in(program.parent_path().parent_path() / "share" / "steno" / "models");
+  return all.empty() ? models_in(utf8_path(STENO_DEMO_MODELS)) : all;
 }
 
 bool is_demo_model(const std::string& path) {
   const std::vector<demo_model> all = demo_models();
+  const fs::path file = utf8_path(path);
   std::error_code none;
-  return std::any_of(all.begin(), all.end(), [&](const demo_model& m) { return fs::equivalent(m.path, path, none); });
+  return std::any_of(all.begin(), all.end(),
+                     [&](const demo_model& m) { return fs::equivalent(utf8_path(m.path), file, none); });
 }
 
 bool is_demo_recording(const std::string& path) {
   std::error_code none;
-  return path != "-" && fs::equivalent(fs::path(STENO_DEMO_AUDIO) / fs::path(path).filename(), path, none);
+  const fs::path file = utf8_path(path);
+  return path != "-" && fs::equivalent(utf8_path(STENO_DEMO_AUDIO) / file.filename(), file, none);
 }
 
 std::string find_demo(const std::string& family, std::optional<model_task> task) {
@@ -94,7 +98,7 @@ std::string find_demo(model_task task, const std::string& option) {
 
 std::string find_model(const std::string& named) {
   if (!named.empty()) return named;
-  if (const char* variable = std::getenv("STENO_DEMO_MODEL"); variable != nullptr && *variable != '\0') return variable;
+  if (std::string set = system::variable("STENO_DEMO_MODEL"); !set.empty()) return set;
   for (const demo_model& m : demo_models())
     if (m.family == first_family) return m.path;
   fail({.what = "no model named and the demo model is not installed", .hint = "pass -m MODEL"});

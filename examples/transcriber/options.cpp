@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 #include <thread>
 
 #include "abilities.hpp"
+#include "command_line.hpp"
 #include "detector_settings.hpp"
 #include "help.hpp"
 #include "model_folders.hpp"
 #include "model_path.hpp"
 #include "peer_options.hpp"
 #include "renamed_options.hpp"
+#include "system.hpp"
 #include "text_width.hpp"
+#include "utf8_path.hpp"
 #include "verb_options.hpp"
 
 namespace steno::app {
@@ -54,8 +55,7 @@ void check_speech(options& o, const raw_options& raw) {
 }
 
 void check_reading(options& o, const raw_options& raw) {
-  const char* const variable = std::getenv("STENO_FFMPEG");
-  o.reading.ffmpeg = raw.ffmpeg ? *raw.ffmpeg : variable != nullptr ? variable : "ffmpeg";
+  o.reading.ffmpeg = raw.ffmpeg ? *raw.ffmpeg : environment("STENO_FFMPEG").value_or("ffmpeg");
   if (o.reading.ffmpeg.empty()) o.reading.ffmpeg = "none";
   const auto channels = find_channels(raw.channels);
   const bool splits = o.verb == "transcribe";
@@ -123,7 +123,7 @@ void use_bundled(options& o) {
 
 // What requests call a model that has no name of its own: its file's without folder and ending.
 std::string id_of_model(const std::string& path) {
-  std::filesystem::path file(path);
+  std::filesystem::path file = utf8_path(path);
   if (file.filename().empty()) file = file.parent_path();  // a folder
   return core::printable((file.extension() == ".gguf" ? file.stem() : file.filename()).string());
 }
@@ -135,7 +135,7 @@ void name_served_models(options& o) {
     const std::string said = one.path;
     std::error_code none;
     const std::size_t equal = said.find('=');
-    if (equal != std::string::npos && !std::filesystem::exists(said, none)) {
+    if (equal != std::string::npos && !std::filesystem::exists(utf8_path(said), none)) {
       one.id = said.substr(0, equal);
       one.path = said.substr(equal + 1);
       const auto plain = [](char c) { return c > ' ' && c < 0x7f; };
@@ -155,12 +155,11 @@ void name_served_models(options& o) {
 
 // Names of models become paths; the model of STENO_MODEL is as if it was named.
 void find_named_models(options& o) {
-  if (!o.models.empty() && !std::filesystem::is_directory(o.models))
+  if (!o.models.empty() && !std::filesystem::is_directory(utf8_path(o.models)))
     wrong_usage("--models " + o.models + ": is no folder");
   const bool usual =
       o.verb == "transcribe" || o.verb == "stream" || o.verb == "serve" || o.verb == "info" || o.verb == "bench";
-  if (const char* const model = std::getenv("STENO_MODEL"); usual && o.model.empty() && model != nullptr)
-    o.model = model;
+  if (usual && o.model.empty()) o.model = system::variable("STENO_MODEL");
   if (o.verb == "serve") name_served_models(o);
   for (std::string* named : {&o.model, &o.live.final_model, &o.punctuation, &o.aligner, &o.speakers.model})
     *named = path_of_model(*named, o.models, o.notes);
@@ -168,7 +167,7 @@ void find_named_models(options& o) {
   // The bundled model, unless something else is called so.
   const auto bundled = [](std::string& named, model_task task, const char* option) {
     std::error_code none;
-    if (named == "demo" && !std::filesystem::exists(named, none))
+    if (named == "demo" && !std::filesystem::exists(utf8_path(named), none))
       named = find_demo(task, std::string(option) + " demo");
   };
   bundled(o.vad, model_task::finds_speech, "--vad");
@@ -194,7 +193,7 @@ void check_places(options& o, const raw_options& raw) {
   const auto rows = find_rows(raw.lines);
   if (!rows) wrong_usage("--lines " + raw.lines + ": there are recording, paragraph, segment and usual");
   o.output_layout.rows = *rows;
-  if (o.output_layout.colours && (places > 0 || ::isatty(STDOUT_FILENO) == 0)) {
+  if (o.output_layout.colours && (places > 0 || !system::is_terminal(1))) {
     o.output_layout.colours = false;
     o.notes.push_back("--print-colors: the results do not go to a terminal, so they have no colours");
   }
@@ -288,6 +287,7 @@ std::size_t first_word(const std::vector<std::string>& arguments) {
   std::map<std::string, bool> takes_value;
   for (const std::string& verb : verb_names()) {
     CLI::App app;
+    app.allow_windows_style_options(false);
     options o;
     o.verb = verb;
     raw_options raw;
@@ -329,11 +329,16 @@ void refuse_empty(const CLI::App& app) {
 // Options that were given, but for those that say what is heard, where results go and how fast: what these do not name
 // may change results.
 std::vector<std::string> settings_of(const CLI::App& app) {
-  constexpr std::string_view changes_nothing[] = {
-      "AUDIO", "--manifest", "--recursive", "--shard", "--offset", "--duration", "--model", "--demo", "--cache",
-      "--check-weights", "--mmap", "--no-mmap", "--format", "--output", "--output-name", "--output-beside",
-      "--resume", "--list-left", "--threads", "--parallel-clips", "--parallel-speakers", "--config", "--ffmpeg",
-      "--progress", "--no-progress", "--profile", "--quiet", "--verbose"};
+  constexpr std::string_view changes_nothing[] = {"AUDIO",           "--manifest",       "--recursive",
+                                                  "--shard",         "--offset",         "--duration",
+                                                  "--model",         "--demo",           "--cache",
+                                                  "--check-weights", "--mmap",           "--no-mmap",
+                                                  "--format",        "--output",         "--output-name",
+                                                  "--output-beside", "--resume",         "--list-left",
+                                                  "--threads",       "--parallel-clips", "--parallel-speakers",
+                                                  "--config",        "--ffmpeg",         "--progress",
+                                                  "--no-progress",   "--profile",        "--quiet",
+                                                  "--verbose"};
   std::vector<std::string> all;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
@@ -348,7 +353,7 @@ std::vector<std::string> settings_of(const CLI::App& app) {
 // A first argument that is no file and looks like a verb.
 void refuse_unknown_verb(const std::string& word) {
   if (word.empty() || word[0] == '-' || word.find_first_of("./\\") != std::string::npos ||
-      std::filesystem::exists(word))
+      std::filesystem::exists(utf8_path(word)))
     return;
   const std::string near = nearest(word, verb_names());
   wrong_usage(word + " is neither a verb nor a file (" +
@@ -406,6 +411,7 @@ options parse_options(const std::vector<std::string>& arguments) {
     }
   }
   CLI::App app;
+  app.allow_windows_style_options(false);  // "/" begins a path
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_options(app, o, raw);
   add_common_options(app);

@@ -44,7 +44,7 @@ class output_file {
   std::string path_;     // as the user named it
   std::string target_;   // with its links followed
   std::string written_;  // what is open
-  bool direct_ = false, failed_ = false;
+  bool direct_ = false, failed_ = false, begun_ = false;
   std::unique_ptr<std::FILE, close> file_;
 };
 

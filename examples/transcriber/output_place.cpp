@@ -3,13 +3,13 @@
 
 #include <steno/error.hpp>
 
-#include <sys/stat.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
 #include "model_path.hpp"
+#include "system.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
@@ -33,32 +33,32 @@ read_files::read_files(const options& o, const std::vector<input>& inputs) {
 }
 
 void read_files::add(const std::string& path, const std::string& what) {
-  struct stat facts {};
-  if (path.empty() || path == "-" || ::stat(path.c_str(), &facts) != 0) return;
-  if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return;
-  files_.emplace(identity(facts.st_dev, facts.st_ino), what + " " + path);
+  if (path.empty() || path == "-") return;
+  if (const auto file = system::identity_of(path)) files_.emplace(*file, what + " " + path);
 }
 
 void read_files::refuse(const std::string& output) const {
-  struct stat facts {};
-  if (::stat(output.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+  std::error_code none;
+  const auto file = system::identity_of(output);
+  if (!file || !fs::is_regular_file(utf8_path(output), none)) return;
   const auto would = [&](const std::string& what) {
     wrong_usage("the output " + output + " would overwrite the " + what);
   };
-  if (const auto same = files_.find({facts.st_dev, facts.st_ino}); same != files_.end()) would(same->second);
-  std::error_code none;
-  const fs::path folder = fs::canonical(output, none).parent_path();
-  if (none || ::stat(folder.c_str(), &facts) != 0) return;
-  if (const auto in = files_.find({facts.st_dev, facts.st_ino}); in != files_.end()) would(in->second);
+  if (const auto same = files_.find(*file); same != files_.end()) would(same->second);
+  const fs::path whole = fs::canonical(utf8_path(output), none);
+  if (none) return;
+  const auto folder = system::identity_of(whole.parent_path().string());
+  if (!folder) return;
+  if (const auto in = files_.find(*folder); in != files_.end()) would(in->second);
 }
 
 output_place::output_place(const std::string& path, read_files reads, screen& on)
     : reads_(std::move(reads)), screen_(&on) {
   if (path.empty() || path == "-" || path == "/dev/stdout") return;
   std::error_code failed;
-  if (path.back() == '/' || fs::is_directory(path, failed)) {
+  if (system::ends_as_folder(path) || fs::is_directory(utf8_path(path), failed)) {
     folder_ = path;
-    fs::create_directories(folder_, failed);
+    fs::create_directories(utf8_path(folder_), failed);
     if (failed) fail({.where = folder_, .what = "cannot make the directory: " + failed.message()});
     return;
   }
@@ -71,14 +71,14 @@ output_place output_place::beside(read_files reads, screen& on) { return {std::m
 void output_place::begin(const input& from, std::string_view extension) {
   if (!one_file_each()) return;
   finish();
-  fs::path folder = folder_;
+  fs::path folder = utf8_path(folder_);
   if (!from.folder.empty() && !beside_) {
-    folder /= from.folder;
+    folder /= utf8_path(from.folder);
     std::error_code failed;
     fs::create_directories(folder, failed);
     if (failed) fail({.where = folder.string(), .what = "cannot make the directory: " + failed.message()});
   }
-  const std::string name = beside_ ? from.audio : (folder / from.name).string();
+  const std::string name = beside_ ? from.audio : (folder / utf8_path(from.name)).string();
   const std::string path = name + std::string(extension);
   reads_.refuse(path);
   file_ = std::make_unique<output_file>(path);

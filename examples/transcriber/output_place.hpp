@@ -1,8 +1,7 @@
 // Where results go: standard output, one file for all inputs, or one file for each in a directory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <sys/types.h>
-
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,7 +27,7 @@ class read_files {
   void refuse(const std::string& output) const;
 
  private:
-  using identity = std::pair<dev_t, ino_t>;
+  using identity = std::pair<std::uint64_t, std::uint64_t>;
   std::map<identity, std::string> files_;
 };
 

@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "replaced.hpp"
 #include "text_width.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace {
@@ -175,7 +176,7 @@ std::string seconds_of(const std::string& option, const std::string& text) {
 
 bool is_file(const std::string& name) {
   std::error_code none;
-  return std::filesystem::exists(name, none);
+  return std::filesystem::exists(utf8_path(name), none);
 }
 
 class translator {

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "digits.hpp"
 #include "json_builder.hpp"
 #include "text_width.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace {
@@ -20,7 +22,7 @@ std::string printed(const char* form, double value) {
 
 // The file's own name, its front cut off where it is too long.
 std::string short_name(std::string_view path, int width) {
-  std::string name(path.substr(path.find_last_of('/') == std::string_view::npos ? 0 : path.find_last_of('/') + 1));
+  std::string name(utf8_path(path).filename().string());
   if (columns(name) <= width) return name;
   while (!name.empty() && columns(name) > width - 2) {
     name.erase(0, 1);

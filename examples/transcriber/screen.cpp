@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "screen.hpp"
 
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "system.hpp"
 #include "text_width.hpp"
 
 namespace steno::app {
@@ -14,10 +11,7 @@ namespace {
 
 constexpr const char* to_the_end = "\x1b[J";  // erases from here to the end of the screen
 
-int terminal_width(std::FILE* f) {
-  winsize size{};
-  return ::ioctl(::fileno(f), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
+int terminal_width(std::FILE* f) { return system::terminal_width(::fileno(f)); }
 
 bool write_now(std::FILE* f, std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
@@ -30,11 +24,10 @@ screen::screen(std::FILE* results, std::FILE* messages) : results_(results), mes
   bool pipe = false;
   const auto look = [&](std::FILE* f, surface& s) {
     s.file = f;
-    struct stat facts {};
-    if (f == nullptr || ::fstat(::fileno(f), &facts) != 0) return;
-    s.terminal = ::isatty(::fileno(f)) != 0;
-    s.device = facts.st_rdev;
-    if (f == results) pipe = S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode);
+    if (f == nullptr) return;
+    s.terminal = system::is_terminal(::fileno(f));
+    s.device = system::terminal_number(::fileno(f));
+    if (f == results) pipe = system::is_pipe(::fileno(f));
   };
   look(results, surfaces_[0]);
   look(messages, surfaces_[1]);
@@ -55,10 +48,9 @@ int screen::width() const { return terminal_width(surfaces_[shows_bar() ? bar_ :
 screen::surface* screen::under(std::FILE* f) {
   if (f == results_) return surfaces_[text_].terminal ? &surfaces_[text_] : nullptr;
   if (f == messages_) return surfaces_[bar_].terminal ? &surfaces_[bar_] : nullptr;
-  struct stat facts {};
-  if (::fstat(::fileno(f), &facts) != 0 || ::isatty(::fileno(f)) == 0) return nullptr;
+  if (!system::is_terminal(::fileno(f))) return nullptr;
   for (surface& s : surfaces_)
-    if (s.terminal && s.device == facts.st_rdev) return &s;
+    if (s.terminal && s.device == system::terminal_number(::fileno(f))) return &s;
   return nullptr;
 }
 

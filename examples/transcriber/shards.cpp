@@ -11,6 +11,8 @@
 #include <queue>
 #include <tuple>
 
+#include "utf8_path.hpp"
+
 namespace steno::app {
 
 std::optional<shard> parse_shard(std::string_view text) {
@@ -48,9 +50,9 @@ std::vector<std::size_t> balanced_shards(const std::vector<double>& seconds, std
 double seconds_by_size(const std::string& path) {
   constexpr double plain = 32000, packed = 8000;  // bytes of a second: 16 bits at 16 kHz, 64 kbit/s
   std::error_code failed;
-  const auto bytes = std::filesystem::file_size(path, failed);
+  const auto bytes = std::filesystem::file_size(utf8_path(path), failed);
   if (failed) return 0;
-  std::string ending = std::filesystem::path(path).extension().string();
+  std::string ending = utf8_path(path).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
   const bool samples = ending == ".wav" || ending == ".w64" || ending == ".aif" || ending == ".aiff" ||

@@ -15,13 +15,14 @@ void prepare_standard_streams();
 
 /// Whether an interruption has ended the input. What reads asks before each block.
 bool input_is_over();
-/// Readable from then on, for poll(); negative while nothing watches.
+/// Readable from then on, for poll(); negative while nothing watches, and on Windows.
 int input_over_event();
 
-/// Waits for SIGINT and SIGTERM on a thread of its own while it lives (one at a time); made before any other thread,
-/// which then inherit the blocked signals. While the input is listened to the first one makes input_is_over() true; one
-/// that comes before, and a second one, ends the program at once with 128 + the signal's number: `last_words` is called
-/// first, under the lock unless a writer holds it, and given a second.
+/// Waits for SIGINT and SIGTERM (Windows: Ctrl-C, Ctrl-Break, a closed window) on a thread of its own while it lives
+/// (one at a time); made before any other thread, which then inherit the blocked signals. While the input is listened
+/// to the first one makes input_is_over() true; one that comes before, and a second one, ends the program at once with
+/// 128 + the signal's number: `last_words` is called first, under the lock unless a writer holds it, and given a
+/// second.
 class interrupt_watch {
  public:
   explicit interrupt_watch(std::function<void()> last_words = {});
@@ -43,7 +44,9 @@ class interrupt_watch {
   void watch();
   [[noreturn]] void leave(int signal);
 
+#if !defined(_WIN32)
   sigset_t signals_{};
+#endif
   std::timed_mutex lock_;
   std::function<void()> last_words_;
   std::thread thread_;

@@ -3,7 +3,6 @@
 
 #include <steno/error.hpp>
 
-#include <fcntl.h>
 #include <sndfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -19,6 +19,8 @@
 
 #include "digits.hpp"
 #include "mpeg_frames.hpp"
+#include "system.hpp"
+#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace {
@@ -29,6 +31,14 @@ std::string reason(SNDFILE* file) {
   if (text.starts_with("Error : ")) text.remove_prefix(8);
   while (text.ends_with('.') || text.ends_with('\n')) text.remove_suffix(1);
   return std::string(text);
+}
+
+SNDFILE* open_named(const std::string& path, SF_INFO& info) {
+#if defined(_WIN32)
+  return sf_wchar_open(utf8_path(path).c_str(), SFM_READ, &info);
+#else
+  return sf_open(path.c_str(), SFM_READ, &info);
+#endif
 }
 
 // The first number after `key` in `text`.
@@ -49,9 +59,9 @@ class silent_errors {
     // Two threads at once would restore what the other one has put there.
     static std::mutex one_at_a_time;
     alone_ = std::unique_lock(one_at_a_time);
-    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const int nowhere = system::open_nowhere();
     if (nowhere < 0) return;
-    kept_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    kept_ = system::duplicate(STDERR_FILENO);
     if (kept_ >= 0) ::dup2(nowhere, STDERR_FILENO);
     ::close(nowhere);
   }
@@ -71,12 +81,12 @@ class silent_errors {
 class sound_file final : public sample_source {
  public:
   explicit sound_file(const std::string& path) : path_(path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = system::open_to_read(path);
     const bool mpeg = check_frames(fd);
     if (fd >= 0) ::close(fd);
     {
       const silent_errors quiet(mpeg);
-      file_.reset(sf_open(path.c_str(), SFM_READ, &info_));
+      file_.reset(open_named(path, info_));
     }
     check();
   }
@@ -109,7 +119,7 @@ class sound_file final : public sample_source {
     struct stat facts {};
     if (fd < 0 || ::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
     const auto read = [fd](std::uint64_t at, std::span<std::uint8_t> to) {
-      return ::pread(fd, to.data(), to.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(to.size());
+      return system::read_at(fd, to.data(), to.size(), at) == static_cast<std::ptrdiff_t>(to.size());
     };
     if (const auto missing = missing_of_mpeg(static_cast<std::uint64_t>(facts.st_size), read))
       warn_damaged("the file is cut short: " + *missing);

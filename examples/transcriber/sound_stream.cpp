@@ -13,6 +13,7 @@
 
 #include "ffmpeg.hpp"
 #include "media_kinds.hpp"
+#include "system.hpp"
 #include "wav_stream.hpp"
 
 namespace steno::app {
@@ -25,7 +26,7 @@ std::unique_ptr<sample_source> decode_all(byte_source& stream, byte_vector begun
   struct close {
     void operator()(std::FILE* f) const { std::fclose(f); }
   };
-  const std::unique_ptr<std::FILE, close> file(std::tmpfile());
+  const std::unique_ptr<std::FILE, close> file(system::temporary_file());
   const auto cannot = [&] {
     fail({.where = stream.name(), .what = std::string("cannot keep it in a temporary file: ") + std::strerror(errno)});
   };
@@ -64,7 +65,7 @@ std::unique_ptr<sample_source> open_instead(const unreadable_sound& e, int file,
 
 std::unique_ptr<sample_source> open_sound_stream(byte_stream stream, std::optional<pcm_format> raw,
                                                  const std::string& ffmpeg) {
-  if (::isatty(stream.descriptor()) != 0)
+  if (system::is_terminal(stream.descriptor()))
     fail({.where = stream.name(),
           .what = "is a terminal, and AUDIO \"-\" reads sound",
           .hint = "pipe audio into the program"});

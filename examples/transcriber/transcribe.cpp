@@ -17,6 +17,7 @@
 #include "resuming.hpp"
 #include "signals.hpp"
 #include "time_shift.hpp"
+#include "utf8_path.hpp"
 #include "verbs.hpp"
 
 namespace steno::app {
@@ -40,8 +41,8 @@ std::string joined(const std::vector<std::string>& words) {
 bool any_there(const std::vector<input>& inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [](const input& in) {
     std::error_code none;
-    return in.audio == "-" ||
-           (std::filesystem::exists(in.audio, none) && !std::filesystem::is_directory(in.audio, none));
+    return in.audio == "-" || (std::filesystem::exists(utf8_path(in.audio), none) &&
+                               !std::filesystem::is_directory(utf8_path(in.audio), none));
   });
 }
 
@@ -166,7 +167,8 @@ class input_queue {
   void read(entry& e) {
     std::error_code none;
     const int rate = model_.model().sample_rate();
-    const bool look = model_.needs_preview(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none);
+    const bool look =
+        model_.needs_preview(asked_) && e.audio != "-" && std::filesystem::is_regular_file(utf8_path(e.audio), none);
     std::optional<audio_reader> reader(std::in_place, e.audio, rate, reading_of(options_, inputs_[e.number]));
     if (split_) e.names = channel_names(given_names_, options_, e.audio, reader->voices());
     e.merge = channel_merge(reader->voices());

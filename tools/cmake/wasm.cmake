@@ -7,6 +7,6 @@ set(CMAKE_C_FLAGS_INIT "-msimd128")
 set(CMAKE_CXX_FLAGS_INIT "-msimd128 -fwasm-exceptions")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sNODERAWFS=1")
 set(Eigen3_DIR /usr/share/eigen3/cmake)  # headers that suit every system
-set(ZLIB_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../build-wasm/zlib)  # tools/check-on wasm builds Debian's sources
+set(ZLIB_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../build-wasm/libraries)  # tools/foreign-libraries
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY NEVER)

@@ -17,6 +17,7 @@
 #include "model_tensors.hpp"
 #include "package.hpp"
 #include "qwen/qwen3_asr.hpp"
+#include "utf8_path.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -64,7 +65,7 @@ auto guarded(const fs::path& path, F&& f) {
   } catch (const error& e) {
     core::fault named = e.parts();
     if (named.where.empty()) named.where = path.string();
-    if (auto foreign = foreign_in_place_of(named.where)) fail(std::move(*foreign));
+    if (auto foreign = foreign_in_place_of(utf8_path(named.where))) fail(std::move(*foreign));
     fail(std::move(named));
   } catch (const fs::filesystem_error& e) {
     fail({.where = path.string(), .what = e.code().message()});

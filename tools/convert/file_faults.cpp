@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_faults.hpp"
 
+#if !defined(_WIN32)
 #include <unistd.h>
 
 #include <csignal>
 #include <cstring>
+#endif
 
 namespace steno {
 inline namespace STENO_ABI {
 
+#if defined(_WIN32)
+void explain_file_faults(const char*) noexcept {}  // a file that is mapped cannot be cut there
+#else
 namespace {
 
 const char* program_name = "steno";
@@ -32,6 +37,7 @@ void explain_file_faults(const char* program) noexcept {
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGBUS, &action, nullptr);
 }
+#endif
 
 }  // namespace STENO_ABI
 }  // namespace steno

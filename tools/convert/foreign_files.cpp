@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "json_text.hpp"
+#include "utf8_path.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -322,7 +323,7 @@ core::fault foreign_folder(const fs::path& folder, const std::string& expected) 
     const bool whole = models.empty() || ends_in(lower(several[0]), {".gguf", ".nemo", ".bin"});
     f.found = steno::weights::quoted(several[0]);
     if (!whole) f.found += " without the files that describe it";
-    f.hint = "name it: " + (folder / several[0]).string();
+    f.hint = "name it: " + (folder / utf8_path(several[0])).string();
     return f;
   }
   if (auto known = kind_within(folder, entries)) return *known;
@@ -340,7 +341,7 @@ core::fault without_weights(const fs::path& folder, const std::string& expected)
     if (is_model_file(e) && !foreign_file(e.path)) models.push_back(e.path.filename().string());
   if (!models.empty()) {
     f.found = listed(models);
-    f.hint = "name the file: " + (folder / models[0]).string();
+    f.hint = "name the file: " + (folder / utf8_path(models[0])).string();
     return f;
   }
   for (const folder_entry& e : entries)

@@ -13,6 +13,7 @@
 #include "json_text.hpp"
 #include "safetensors.hpp"
 #include "torch/tensors.hpp"
+#include "utf8_path.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -38,13 +39,13 @@ std::vector<fs::path> shards(const fs::path& folder, const fs::path& index) {
     fail({.where = index.string(), .what = "holds no \"weight_map\""});
   std::set<std::string> names;
   for (const auto& [tensor, file] : j["weight_map"].items()) {
-    if (!file.is_string() || fs::path(file.get<std::string>()).has_parent_path())
+    if (!file.is_string() || utf8_path(file.get<std::string>()).has_parent_path())
       fail({.where = index.string(), .what = "names no file for tensor " + steno::weights::quoted(tensor)});
     names.insert(file.get<std::string>());
   }
   std::vector<fs::path> files;
   for (const std::string& n : names) {
-    files.push_back(folder / n);
+    files.push_back(folder / utf8_path(n));
     if (!fs::is_regular_file(files.back()))
       fail({.where = index.string(),
             .what = "names a file that is not there",

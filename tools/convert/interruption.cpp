@@ -2,13 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interruption.hpp"
 
+#if defined(_WIN32)
+#include <process.h>
+#else
 #include <pthread.h>
 #include <unistd.h>
+#endif
 
 #include <csignal>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
+
+#if defined(_WIN32)
+// As <windows.h> declares them, whose macros would reach all that is compiled with this file.
+extern "C" {
+__declspec(dllimport) int __stdcall SetConsoleCtrlHandler(int(__stdcall*)(unsigned long), int);
+}
+#endif
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -32,6 +44,24 @@ void remove_own_parts(const fs::path& output) {
 
 }  // namespace
 
+#if defined(_WIN32)
+namespace {
+
+fs::path* to_remove_beside = nullptr;
+
+// On a thread of the system's.
+int __stdcall leave(unsigned long what) {
+  remove_own_parts(*to_remove_beside);
+  ::_exit(what == 0 ? 128 + SIGINT : 128 + SIGTERM);
+}
+
+}  // namespace
+
+void leave_nothing_when_interrupted(const fs::path& output) {
+  delete std::exchange(to_remove_beside, new fs::path(output));
+  ::SetConsoleCtrlHandler(&leave, 1);
+}
+#else
 void leave_nothing_when_interrupted(const fs::path& output) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -52,6 +82,7 @@ void leave_nothing_when_interrupted(const fs::path& output) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 }
+#endif
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,11 +16,14 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "command_line.hpp"
 #include "convert.hpp"
 #include "downloads.hpp"
 #include "file_faults.hpp"
 #include "interruption.hpp"
+#include "utf8_path.hpp"
 #include "verify.hpp"
 
 namespace {
@@ -45,8 +48,9 @@ class progress_bar {
   int shown_ = -1;
 };
 
-int run(int argc, char** argv) {
+int run(const std::vector<std::string>& words) {
   CLI::App app("Converts a checkpoint to one GGUF file that steno reads.", "steno-convert");
+  app.allow_windows_style_options(false);  // "/" begins a path
   std::string input, output, type, cmvn, tokenizer, jieba_dict;
   std::vector<std::string> types_of;
   std::optional<double> longest_clip;
@@ -90,7 +94,9 @@ int run(int argc, char** argv) {
                "what can be downloaded: where, the command, sizes, languages, licence, what was checked");
   app.add_flag("--list-markdown", lists_for_the_page)->group("");  // docs/downloads.md
   try {
-    app.parse(argc, argv);
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    app.parse(static_cast<int>(argv.size()), argv.data());
     if (lists || lists_for_the_page) {
       const std::string text = lists ? steno::downloads_text() : steno::downloads_markdown();
       return std::fputs(text.c_str(), stdout) < 0 ? 1 : 0;
@@ -108,23 +114,23 @@ int run(int argc, char** argv) {
       options.mix = choice.mix;
     }
     for (const std::string& t : types_of) options.exceptions.push_back(steno::parse_type_of(t));
-    if (!cmvn.empty()) options.cmvn = cmvn;
-    if (!tokenizer.empty()) options.tokenizer = tokenizer;
-    if (!jieba_dict.empty()) options.jieba_dict = jieba_dict;
+    if (!cmvn.empty()) options.cmvn = steno::utf8_path(cmvn);
+    if (!tokenizer.empty()) options.tokenizer = steno::utf8_path(tokenizer);
+    if (!jieba_dict.empty()) options.jieba_dict = steno::utf8_path(jieba_dict);
     options.longest_clip = longest_clip;
     options.sample_rate = sample_rate;
     if (verifies) {
-      const steno::verification v = steno::verify(input, options);
+      const steno::verification v = steno::verify(steno::utf8_path(input), options);
       for (const std::string& line : v.lines) std::printf("%s\n", steno::core::printable(line).c_str());
       return v.converts ? 0 : 1;
     }
-    steno::leave_nothing_when_interrupted(output);
+    steno::leave_nothing_when_interrupted(steno::utf8_path(output));
     std::vector<std::string> notes;
     {
       progress_bar bar;
       if (!no_progress && ::isatty(STDERR_FILENO) == 1)
         options.progress = [&](std::uint64_t done, std::uint64_t total) { bar.show(done, total); };
-      notes = steno::convert(input, output, options);
+      notes = steno::convert(steno::utf8_path(input), steno::utf8_path(output), options);
     }
     for (const std::string& note : notes)
       std::fprintf(stderr, "steno-convert: note: %s\n", steno::core::printable(note).c_str());
@@ -139,7 +145,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   steno::explain_file_faults("steno-convert");
   try {
-    return run(argc, argv);
+    return run(steno::arguments_of(argc, argv));
   } catch (const std::bad_alloc&) {
     std::fputs("steno-convert: there is not enough memory\n", stderr);
   } catch (const std::exception& e) {

@@ -3,8 +3,10 @@
 #include "python_packages.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <system_error>
+
+#include "command_line.hpp"
+#include "utf8_path.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -20,10 +22,7 @@ void add_environment(std::vector<fs::path>& to, const fs::path& prefix) {
 
 }  // namespace
 
-std::string environment_variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
+std::string environment_variable(const char* name) { return environment(name).value_or(""); }
 
 std::vector<fs::path> folders_in(const fs::path& at, std::string_view beginning) {
   constexpr std::size_t most = 4096;
@@ -37,16 +36,21 @@ std::vector<fs::path> folders_in(const fs::path& at, std::string_view beginning)
 
 std::vector<fs::path> python_packages() {
   std::vector<fs::path> all;
+#if defined(_WIN32)
+  constexpr char between = ';';
+#else
+  constexpr char between = ':';
+#endif
   const std::string paths = environment_variable("PYTHONPATH");
   for (std::size_t at = 0; at < paths.size();) {
-    const std::size_t end = std::min(paths.find(':', at), paths.size());
-    if (end > at) all.emplace_back(paths.substr(at, end - at));
+    const std::size_t end = std::min(paths.find(between, at), paths.size());
+    if (end > at) all.push_back(utf8_path(paths.substr(at, end - at)));
     at = end + 1;
   }
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const std::string prefix = environment_variable(name); !prefix.empty()) add_environment(all, prefix);
+    if (const std::string prefix = environment_variable(name); !prefix.empty()) add_environment(all, utf8_path(prefix));
   if (const std::string home = environment_variable("HOME"); !home.empty())
-    add_environment(all, fs::path(home) / ".local");
+    add_environment(all, utf8_path(home) / ".local");
   for (const char* prefix : {"/usr/local", "/usr"}) add_environment(all, prefix);
   return all;
 }

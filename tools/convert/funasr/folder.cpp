@@ -14,6 +14,7 @@
 #include "json_settings.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
+#include "utf8_path.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -25,7 +26,7 @@ namespace {
 
 // Where a file lies that configuration.json names. It must lie in the folder: a checkpoint has no business elsewhere.
 fs::path place_inside(const fs::path& root, const std::string& name, const fs::path& named_by) {
-  const fs::path relative = fs::path(name).lexically_normal();
+  const fs::path relative = utf8_path(name).lexically_normal();
   if (relative.is_absolute() || relative.empty() || *relative.begin() == "..")
     fail({.where = named_by.string(),
           .what = "names a file outside of the folder",
@@ -78,9 +79,9 @@ bool is_folder(const fs::path& path) {
 
 std::optional<fs::path> folder::named_file(const std::string& key) const {
   const std::string place = "file_path_metas." + key, trained = text(key, "");
-  if (names.has(place)) return inside(root, names.text(place, ""), names.source);
+  if (names.has(place)) return inside(root, names.text(place, ""), utf8_path(names.source));
   if (trained.empty()) return std::nullopt;
-  const fs::path file = root / last_part(trained);
+  const fs::path file = root / last_part(utf8_path(trained));
   if (!fs::exists(file))
     fail({.where = config.string(),
           .what = key + " names a file that is not in the folder",
@@ -92,7 +93,8 @@ std::optional<fs::path> folder::file_if_there(const std::string& key) const {
   const std::string place = "file_path_metas." + key, trained = text(key, "");
   const bool named = names.has(place);
   if (!named && trained.empty()) return std::nullopt;
-  const fs::path file = named ? place_inside(root, names.text(place, ""), names.source) : root / last_part(trained);
+  const fs::path file =
+      named ? place_inside(root, names.text(place, ""), utf8_path(names.source)) : root / last_part(utf8_path(trained));
   return fs::exists(file) ? std::optional(file) : std::nullopt;
 }
 
@@ -119,8 +121,9 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   if (!f.tokens) f.tokens = beside("tokens.json");
   if (!f.tokens) f.tokens = beside("tokens.txt");
   const bool named_weights = f.names.has("file_path_metas.init_param");
-  f.weights = named_weights && !weights ? inside(root, f.names.text("file_path_metas.init_param", ""), f.names.source)
-                                        : weights.value_or(root / "model.pt");
+  f.weights = named_weights && !weights
+                  ? inside(root, f.names.text("file_path_metas.init_param", ""), utf8_path(f.names.source))
+                  : weights.value_or(root / "model.pt");
   if (!fs::exists(f.weights)) fail(without_weights(root, f.weights.filename().string()));
   return f;
 }

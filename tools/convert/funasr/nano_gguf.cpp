@@ -15,6 +15,7 @@
 #include "funasr/tensors.hpp"
 #include "limits.hpp"
 #include "qwen/qwen3_asr.hpp"
+#include "utf8_path.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -29,7 +30,7 @@ struct both {
 };
 
 std::shared_ptr<gguf_file> find_language_model(const std::string& audio) {
-  const fs::path path(audio), folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path path = utf8_path(audio), folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::shared_ptr<gguf_file> found;
   for (const fs::directory_entry& e : fs::directory_iterator(folder)) {
     if (!e.is_regular_file() || !file_starts_with(e.path(), weights::gguf_magic)) continue;

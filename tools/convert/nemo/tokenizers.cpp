@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "limits.hpp"
+#include "utf8_path.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -29,7 +30,7 @@ tokenizers::sentencepiece_vocabulary read_aggregate(const nemo_archive& archive,
             .what = "tokenizer.langs." + s.languages[i] + ".model_path",
             .expected = "a member of the archive",
             .found = "none"});
-    const tar_member& m = archive.need(fs::path(s.pieces[i]).filename().string());
+    const tar_member& m = archive.need(utf8_path(s.pieces[i]).filename().string());
     bytes += m.bytes.size();
     if (bytes > limits::text_bytes)
       fail({.where = archive.where,
@@ -49,7 +50,7 @@ tokenizers::sentencepiece_vocabulary read_aggregate(const nemo_archive& archive,
 }
 
 tokenizers::sentencepiece_vocabulary read_one(const nemo_archive& archive, const tokenizer_settings& s) {
-  const tar_member* m = archive.find(fs::path(s.pieces.front()).filename().string());
+  const tar_member* m = archive.find(utf8_path(s.pieces.front()).filename().string());
   for (const tar_member& other : archive.archive.members())
     if (m == nullptr && other.name.ends_with("tokenizer.model")) m = &other;
   if (m == nullptr) (void)archive.need("tokenizer.model");

@@ -13,6 +13,7 @@
 #include "foreign_files.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
+#include "utf8_path.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -24,10 +25,10 @@ namespace {
 
 // The file in `root` with the last part of the name that a setting holds: training machines have other folders.
 std::optional<fs::path> named(const folder& f, const fs::path& root, const std::string& key) {
-  const std::string name = fs::path(f.text(key, "")).filename().string();
+  const std::string name = utf8_path(f.text(key, "")).filename().string();
   if (name.empty() || name == "." || name == "..") return std::nullopt;
-  if (!fs::is_regular_file(root / name)) return std::nullopt;
-  return root / name;
+  const fs::path file = root / utf8_path(name);
+  return fs::is_regular_file(file) ? std::optional(file) : std::nullopt;
 }
 
 template <class T>
@@ -59,8 +60,7 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   static_cast<checkpoint_settings&>(f) =
       read_yaml(f.config.string(), read_text(f.config, limits::yaml_bytes), "a WeNet config");
   f.weights = weights ? *weights : root / "final.pt";
-  if (!fs::is_regular_file(f.weights))
-    fail(without_weights(root, f.weights.filename().string()));
+  if (!fs::is_regular_file(f.weights)) fail(without_weights(root, f.weights.filename().string()));
   std::optional<fs::path> units = named(f, root, "tokenizer_conf.symbol_table_path");
   for (const char* name : {"units.txt", "words.txt", "lang_char.txt"})
     if (!units && fs::is_regular_file(root / name)) units = root / name;

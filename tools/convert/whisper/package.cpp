@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "limits.hpp"
+#include "utf8_path.hpp"
 #include "whisper/whisper.hpp"
 
 namespace steno {
@@ -99,7 +100,7 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
   file.set("whisper.decoder.attention_heads", s.text_heads);
   file.set("whisper.frontend.n_mels", s.mels);
   // A folder of Hugging Face's has the size in its own name.
-  const std::filesystem::path path = model.where;
+  const std::filesystem::path path = utf8_path(model.where);
   const std::string names = path.parent_path().filename().string() + "/" + path.filename().string();
   auto heads = s.alignment_heads.empty() ? published_alignment_heads(s, names) : s.alignment_heads;
   // Distilled models may have those of their teacher.

@@ -5,6 +5,7 @@
 // names. Tested in tests/convert/whisper_tokenizer_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "python_packages.hpp"
+#include "utf8_path.hpp"
 #include "whisper/whisper.hpp"
 
 namespace steno {
@@ -20,7 +21,7 @@ std::vector<fs::path> tokenizer_places(bool english_only) {
 
   std::vector<fs::path> caches;
   const auto cache = [&](const std::string& root, const char* below) {
-    if (!root.empty()) caches.push_back(fs::path(root) / below);
+    if (!root.empty()) caches.push_back(utf8_path(root) / below);
   };
   cache(environment_variable("HF_HUB_CACHE"), "");
   cache(environment_variable("HUGGINGFACE_HUB_CACHE"), "");

@@ -69,7 +69,7 @@ std::vector<std::string> find_tokens(const fs::path& beside, const settings& s, 
   };
   const auto file_in = [&](const fs::path& folder) {
     std::error_code none;
-    for (const std::string& name : {tiktoken_name, std::string("vocab.json"), std::string("tokenizer.json")})
+    for (const char* name : {tiktoken_name.c_str(), "vocab.json", "tokenizer.json"})
       if ((published || name != tiktoken_name) && fs::is_regular_file(folder / name, none)) return folder / name;
     return fs::path();
   };
