@@ -14,8 +14,9 @@ BLOCK = 32  # numbers of q8_0 that share a scale
 TYPES = {0: np.dtype("<f4"), 1: np.dtype("<f2"), 8: np.dtype([("scale", "<f2"), ("value", "i1", BLOCK)])}
 
 
-def read(path):
-    """(keys, tensors as torch.float32); raises ValueError where the file has other types of tensors or is none."""
+def entries(path):
+    """(raw, keys, {name: (stored numbers, shape, first byte)}); raises ValueError where the file has other types of tensors
+    or is none."""
     raw, at = Path(path).read_bytes(), 4
 
     def number(form):
@@ -42,16 +43,24 @@ def read(path):
         raise ValueError(f"{path}: no GGUF file of version 2 or 3")
     tensors, count = number("Q"), number("Q")
     keys = {text(): value(number("I")) for _ in range(count)}
-    entries = [(text(), [number("Q") for _ in range(number("I"))][::-1], number("I"), number("Q")) for _ in range(tensors)]
+    found = [(text(), [number("Q") for _ in range(number("I"))][::-1], number("I"), number("Q")) for _ in range(tensors)]
     alignment = keys.get("general.alignment", 32)
     first, out = -(-at // alignment) * alignment, {}
-    for name, shape, kind, offset in entries:
+    for name, shape, kind, offset in found:
         if kind not in TYPES:
             raise ValueError(f"{path}: {name} is of type {kind}")
         stored = TYPES[kind]
         size = int(np.prod(shape)) // (BLOCK if stored.names else 1)
-        data = np.frombuffer(raw, stored, size, first + offset)
-        if stored.names:
+        out[name] = np.frombuffer(raw, stored, size, first + offset), shape, first + offset
+    return raw, keys, out
+
+
+def read(path):
+    """(keys, tensors as torch.float32); raises as `entries` does."""
+    _, keys, stored = entries(path)
+    out = {}
+    for name, (data, shape, _) in stored.items():
+        if data.dtype.names:
             data = data["scale"].astype(np.float32)[:, None] * data["value"]
         out[name] = torch.from_numpy(data.astype(np.float32).reshape(shape))
     return keys, out
