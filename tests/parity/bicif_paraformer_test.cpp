@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/bicif_paraformer.hpp>
+#include <steno/pipelines/seaco_paraformer.hpp>
 
 #include "support/paraformer_case.hpp"
 

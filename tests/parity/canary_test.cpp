@@ -2,6 +2,7 @@
 // through the converter; both tokenizers, both formats of prompts, and the tables of chunks and their merging.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/canary.hpp>
+#include <steno/pipelines/canary.hpp>
 
 #include "parity/nemo_case.hpp"
 

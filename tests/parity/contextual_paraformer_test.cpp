@@ -2,6 +2,7 @@
 // hotwords and with lists of them.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/contextual_paraformer.hpp>
+#include <steno/pipelines/seaco_paraformer.hpp>
 
 #include "support/paraformer_case.hpp"
 

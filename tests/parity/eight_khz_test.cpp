@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/paraformer.hpp>
+#include <steno/pipelines/paraformer.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
 
 #include "support/paraformer_case.hpp"

@@ -2,6 +2,7 @@
 // tiny model, from its archive or, where there is none, with the changed keys put into the base archive's config.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_ctc.hpp>
+#include <steno/pipelines/parakeet.hpp>
 
 #include "convert/convert.hpp"
 #include "nemo/parakeet.hpp"

@@ -3,6 +3,7 @@
 // file through the converter.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_transducer.hpp>
+#include <steno/pipelines/parakeet.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
 #include <steno/streaming/parakeet_window_stream.hpp>
 

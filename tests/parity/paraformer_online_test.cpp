@@ -2,6 +2,7 @@
 // from the checkpoint through the converter; threads, and how the weights' formats move the scores.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
+#include <steno/pipelines/paraformer.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 
 #include "convert/convert.hpp"

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/paraformer.hpp>
+#include <steno/pipelines/paraformer.hpp>
 #include <steno/weights/gguf_writer.hpp>
 
 #include "convert/convert.hpp"

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
+#include <steno/pipelines/parakeet.hpp>
 
 #include "convert/convert.hpp"
 #include "support/compare.hpp"

@@ -1,5 +1,6 @@
 // Qwen3-ASR's streaming against the original: every step of every golden setting, and what is kept between steps.
 // SPDX-License-Identifier: Apache-2.0
+#include <steno/pipelines/qwen3_asr.hpp>
 #include <steno/streaming/qwen3_stream.hpp>
 
 #include "support/qwen3_case.hpp"

@@ -2,6 +2,7 @@
 // from the checkpoint through the converter; and how far f16 and q8_0 weights move the scores.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/sense_voice.hpp>
+#include <steno/pipelines/sense_voice.hpp>
 
 #include "convert/convert.hpp"
 #include "support/compare.hpp"

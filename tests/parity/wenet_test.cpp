@@ -1,6 +1,7 @@
 // WeNet U2 and U2++ against the original: every stage, chunk, cache, search result and time of the golden cases, from
 // the checkpoint through the converter.
 // SPDX-License-Identifier: Apache-2.0
+#include <steno/pipelines/u2.hpp>
 #include <steno/streaming/u2_stream.hpp>
 
 #include "convert/convert.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_decode.hpp>
+#include <steno/pipelines/whisper.hpp>
 
 #include "support/golden.hpp"
 #include "support/wav.hpp"

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/whisper.hpp>
+#include <steno/pipelines/whisper.hpp>
 
 #include "support/allocations.hpp"
 #include "support/compare.hpp"

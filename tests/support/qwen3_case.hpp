@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/qwen3_asr.hpp>
+#include <steno/pipelines/qwen3_asr.hpp>
 
 #include "convert/convert.hpp"
 #include "support/golden.hpp"

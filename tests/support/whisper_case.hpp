@@ -3,6 +3,7 @@
 #pragma once
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_decode.hpp>
+#include <steno/pipelines/whisper.hpp>
 
 #include <nlohmann/json.hpp>
 

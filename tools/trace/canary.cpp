@@ -3,6 +3,7 @@
 // are written, too.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/canary.hpp>
+#include <steno/pipelines/canary.hpp>
 
 #include <algorithm>
 #include <string>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/half.hpp>
 #include <steno/models/fun_asr_nano.hpp>
+#include <steno/pipelines/fun_asr_nano.hpp>
 
 #include "families.hpp"
 #include "stages/fun_asr_nano.hpp"

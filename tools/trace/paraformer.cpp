@@ -3,6 +3,8 @@
 
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/paraformer.hpp>
+#include <steno/pipelines/paraformer.hpp>
+#include <steno/pipelines/seaco_paraformer.hpp>
 
 namespace steno::trace {
 

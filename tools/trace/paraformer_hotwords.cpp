@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/seaco_paraformer.hpp>
+#include <steno/pipelines/seaco_paraformer.hpp>
 
 #include "paraformer.hpp"
 

@@ -1,5 +1,6 @@
 // The stages of an online Paraformer, piece by piece.
 // SPDX-License-Identifier: Apache-2.0
+#include <steno/pipelines/paraformer.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 
 #include "families.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
+#include <steno/pipelines/qwen3_asr.hpp>
 
 #include "families.hpp"
 #include "stages/qwen3.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/sense_voice.hpp>
+#include <steno/pipelines/sense_voice.hpp>
 
 #include "families.hpp"
 #include "stages/sense_voice.hpp"

@@ -5,6 +5,7 @@
 // alike.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/models/u2.hpp>
+#include <steno/pipelines/u2.hpp>
 
 #include <cstring>
 #include <string>

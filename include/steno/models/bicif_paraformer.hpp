@@ -37,9 +37,7 @@ class bicif_paraformer : public bicif_parts<S, Frontend> {
   STENO_COLD explicit bicif_paraformer(const gguf_file& file) : parts(file, architecture) {}
 
   /// One clip of mono samples in [-1, 1], all at once. A clip without a token gives an empty segment.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options&, context& c) const {
-    return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, s, c); });
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options&, context& c) const;
 
   /// The same from features [T, 560] (after CMVN).
   STENO_COLD void decode_features(view<const float, dynamic, parts::features> x, segment& s, context& c) const {
@@ -56,6 +54,11 @@ class bicif_paraformer : public bicif_parts<S, Frontend> {
     });
   }
 };
+
+template <paraformer_sizes S, class Frontend>
+segment bicif_paraformer<S, Frontend>::recognise(std::span<const float> pcm, const options&, context& c) const {
+  return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, s, c); });
+}
 
 /// The published model (Mandarin, 8404 tokens): every extent static.
 using bicif_paraformer_large = bicif_paraformer<paraformer_sizes{

@@ -192,37 +192,7 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
 
   /// A recording of 16 kHz mono samples in [-1, 1]; see canary_windows for long ones. Throws steno::error for what no
   /// prompt of the model can say.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    const auto count = static_cast<extent>(pcm.size());
-    auto [s, prompt] = begin(o);
-    s.end = static_cast<double>(count) / base::sample_rate;
-    if (count == 0) return std::move(s);
-    canary_window w;
-    const canary_windows cut = canary_windows::of(std::max(count, canary_windows::second));
-    std::vector<float> padded;
-    const extent before = canary_zeros_before(count);
-    if (before > 0) {
-      padded.assign(static_cast<std::size_t>(canary_windows::second), 0.0f);
-      std::copy(pcm.begin(), pcm.end(), padded.begin() + before);
-      pcm = padded;
-    }
-    for (extent i = 0; i < cut.count(); ++i) {
-      const auto part = pcm.subspan(static_cast<std::size_t>(cut.start(i)), static_cast<std::size_t>(cut.length(i)));
-      encode_window(part, cut.window, w, c);
-      const search::nemo_beam_result found = decode_window(prompt, w, o, c);
-      const search::nemo_hypothesis& best = found.beams[found.best];
-      if (o.timestamps) {
-        s.token_ids.insert(s.token_ids.end(), best.ids.begin(), best.ids.end());
-        write_words(best, part, cut, i, {static_cast<double>(-before) / base::sample_rate, s.end}, s, c);
-      } else {
-        search::merge_overlap(s.token_ids, best.ids);
-      }
-      s.stop_reason = stop_name(best);
-      if (cut.count() == 1) write_beam(found, o, s);
-    }
-    if (!o.timestamps) s.text = this->tokenizer.decode(s.token_ids);
-    return std::move(s);
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
   /// Why a text ends.
   static const char* stop_name(const search::nemo_hypothesis& h) noexcept {
@@ -317,6 +287,39 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
     return all;
   }
 };
+
+template <canary_sizes S>
+segment canary<S>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  const auto count = static_cast<extent>(pcm.size());
+  auto [s, prompt] = begin(o);
+  s.end = static_cast<double>(count) / base::sample_rate;
+  if (count == 0) return std::move(s);
+  canary_window w;
+  const canary_windows cut = canary_windows::of(std::max(count, canary_windows::second));
+  std::vector<float> padded;
+  const extent before = canary_zeros_before(count);
+  if (before > 0) {
+    padded.assign(static_cast<std::size_t>(canary_windows::second), 0.0f);
+    std::copy(pcm.begin(), pcm.end(), padded.begin() + before);
+    pcm = padded;
+  }
+  for (extent i = 0; i < cut.count(); ++i) {
+    const auto part = pcm.subspan(static_cast<std::size_t>(cut.start(i)), static_cast<std::size_t>(cut.length(i)));
+    encode_window(part, cut.window, w, c);
+    const search::nemo_beam_result found = decode_window(prompt, w, o, c);
+    const search::nemo_hypothesis& best = found.beams[found.best];
+    if (o.timestamps) {
+      s.token_ids.insert(s.token_ids.end(), best.ids.begin(), best.ids.end());
+      write_words(best, part, cut, i, {static_cast<double>(-before) / base::sample_rate, s.end}, s, c);
+    } else {
+      search::merge_overlap(s.token_ids, best.ids);
+    }
+    s.stop_reason = stop_name(best);
+    if (cut.count() == 1) write_beam(found, o, s);
+  }
+  if (!o.timestamps) s.text = this->tokenizer.decode(s.token_ids);
+  return std::move(s);
+}
 
 /// nvidia/canary-1b-v2: 25 languages, one SentencePiece model of 16384 pieces.
 using canary_1b_v2 = canary<canary_sizes{

@@ -68,9 +68,7 @@ class contextual_paraformer
 
   /// One clip of mono samples in [-1, 1], all at once. A clip without a token gives an empty segment. Throws
   /// steno::error for a hotword without a word.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, o, s, c); });
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
   /// The same from features [T, 560] (after CMVN).
   STENO_COLD void decode_features(view<const float, dynamic, parts::features> x, const options& o, segment& s,
@@ -96,6 +94,11 @@ class contextual_paraformer
     });
   }
 };
+
+template <paraformer_sizes S, class Frontend>
+segment contextual_paraformer<S, Frontend>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, o, s, c); });
+}
 
 /// The published model (Mandarin, 8404 tokens): every extent static.
 using contextual_paraformer_large = contextual_paraformer<paraformer_sizes{

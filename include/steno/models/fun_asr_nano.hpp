@@ -271,43 +271,7 @@ class fun_asr_nano {
 
   /// One clip of mono samples at 16 kHz in [-1, 1], all at once. Throws steno::error when the file holds no language
   /// model (only its embedding).
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    segment s;
-    s.end = static_cast<double>(pcm.size()) / sample_rate;
-    const extent frames = frontend.rows(static_cast<extent>(pcm.size()));
-    if (frames == 0) return s;
-    const prompt_ids p = prompt(o);
-    const extent audio = std::min(audio_tokens(frames), audio_adaptor.rows(frames));
-    core::workspace::frame scratch(c.scratch);
-    auto encoded = scratch.template matrix<dynamic, Encoder::output>(frames, audio_encoder.output_size());
-    auto x = scratch.template matrix<dynamic, width>(static_cast<extent>(p.before.size() + p.after.size()) + audio,
-                                                     llm.width());
-    encode(pcm, encoded, c);
-    embed_prompt(p, core::as<const float, dynamic, Encoder::output>(encoded), x, c);
-    if (llm.layers.empty())
-      fail({.what = "the file holds no language model", .hint = "only the audio half can be traced"});
-    auto scope = c.enter("llm");
-    nn::qwen3_decoder_state state = nn::qwen3_state_of(llm, o.cache);
-    nn::qwen3_read(llm, x, state, c);
-    const nn::qwen3_writing how{.ends = ends,
-                                .max_tokens = o.max_new_tokens,
-                                .sampling = o.sampling,
-                                .stop_loops = o.max_repeats > 0,
-                                .hotwords = o.favoured};
-    const auto show = [&](const nn::qwen3_writer& w) {
-      if (o.writing) o.writing(plain_text(tokenizer.decode(w.text().ids, true)));
-    };
-    nn::qwen3_text t = nn::qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), state, how, c, {}, show);
-    s.text = plain_text(tokenizer.decode(t.ids, true));
-    if (o.max_repeats > 0) s.text = text::limit_repeats(std::move(s.text), static_cast<std::size_t>(o.max_repeats));
-    s.token_ids = std::move(t.ids);
-    s.stop_reason = nn::stop_name(t.stop);
-    if (!o.word_timestamps || !aligns()) return s;
-    const ctc_reading read = read_ctc(core::as<const float, dynamic, Encoder::output>(encoded), s.text, c);
-    s.words = words_of(read.times, s.end);
-    core::add_extra(s.extra, "ctc_text", read.text);
-    return s;
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
   /// Words of tokens with times; none ends behind `end`.
   STENO_COLD std::vector<word> words_of(std::span<const ctc_time> times, double end) const {
     std::vector<tokenizers::timed_piece> pieces;
@@ -362,6 +326,45 @@ class fun_asr_nano {
     return made;
   }
 };
+
+template <fun_asr_nano_sizes S, class Frontend>
+segment fun_asr_nano<S, Frontend>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  segment s;
+  s.end = static_cast<double>(pcm.size()) / sample_rate;
+  const extent frames = frontend.rows(static_cast<extent>(pcm.size()));
+  if (frames == 0) return s;
+  const prompt_ids p = prompt(o);
+  const extent audio = std::min(audio_tokens(frames), audio_adaptor.rows(frames));
+  core::workspace::frame scratch(c.scratch);
+  auto encoded = scratch.template matrix<dynamic, Encoder::output>(frames, audio_encoder.output_size());
+  auto x = scratch.template matrix<dynamic, width>(static_cast<extent>(p.before.size() + p.after.size()) + audio,
+                                                   llm.width());
+  encode(pcm, encoded, c);
+  embed_prompt(p, core::as<const float, dynamic, Encoder::output>(encoded), x, c);
+  if (llm.layers.empty())
+    fail({.what = "the file holds no language model", .hint = "only the audio half can be traced"});
+  auto scope = c.enter("llm");
+  nn::qwen3_decoder_state state = nn::qwen3_state_of(llm, o.cache);
+  nn::qwen3_read(llm, x, state, c);
+  const nn::qwen3_writing how{.ends = ends,
+                              .max_tokens = o.max_new_tokens,
+                              .sampling = o.sampling,
+                              .stop_loops = o.max_repeats > 0,
+                              .hotwords = o.favoured};
+  const auto show = [&](const nn::qwen3_writer& w) {
+    if (o.writing) o.writing(plain_text(tokenizer.decode(w.text().ids, true)));
+  };
+  nn::qwen3_text t = nn::qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), state, how, c, {}, show);
+  s.text = plain_text(tokenizer.decode(t.ids, true));
+  if (o.max_repeats > 0) s.text = text::limit_repeats(std::move(s.text), static_cast<std::size_t>(o.max_repeats));
+  s.token_ids = std::move(t.ids);
+  s.stop_reason = nn::stop_name(t.stop);
+  if (!o.word_timestamps || !aligns()) return s;
+  const ctc_reading read = read_ctc(core::as<const float, dynamic, Encoder::output>(encoded), s.text, c);
+  s.words = words_of(read.times, s.end);
+  core::add_extra(s.extra, "ctc_text", read.text);
+  return s;
+}
 
 /// The published model.
 using fun_asr_nano_0_8b = fun_asr_nano<fun_asr_nano_sizes{

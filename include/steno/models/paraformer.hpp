@@ -46,9 +46,7 @@ class paraformer : public paraformer_parts<S, Frontend> {
   STENO_COLD explicit paraformer(const gguf_file& file) : parts(file, architecture) {}
 
   /// One clip of 16 kHz mono samples in [-1, 1], all at once. A clip without a token gives an empty segment.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, s, c, o); });
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
   /// The same from features [T, 560] (after CMVN).
   STENO_COLD void decode_features(view<const float, dynamic, Feat> x, segment& s, context& c,
@@ -74,6 +72,11 @@ class paraformer : public paraformer_parts<S, Frontend> {
     });
   }
 };
+
+template <paraformer_sizes S, class Frontend>
+segment paraformer<S, Frontend>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, s, c, o); });
+}
 
 /// paraformer-large (Mandarin, 8404 tokens): every extent static.
 using paraformer_large = paraformer<paraformer_sizes{

@@ -192,28 +192,7 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
   using parts::silent;
 
   /// One clip of mono samples in [-1, 1] as a stream, from its beginning to its end.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    segment s;
-    s.end = static_cast<double>(pcm.size()) / sample_rate;
-    if (pcm.empty()) return s;
-    if (o.searches()) {
-      search::position_search all(parts::beam_options(o.beam, o.hotwords), decoder.output_size());
-      whole(pcm, [&](state& stream, std::span<const float> piece, bool last) {
-        advance_scores(stream, piece, last, c, [&](const view<const float>& scores) { all.advance(scores); });
-      });
-      if (all.positions() > 0) parts::set_text(parts::keep_texts(all.texts(), s), s);
-      return s;
-    }
-    std::vector<int> ids;
-    std::vector<float> log_probabilities;
-    const auto keep = [&](const token& t) {
-      ids.push_back(t.id);
-      log_probabilities.push_back(t.log_probability);
-    };
-    whole(pcm, [&](state& stream, std::span<const float> piece, bool last) { advance(stream, piece, last, c, keep); });
-    write_text(ids, log_probabilities, s);
-    return s;
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
   /// Text and words of an utterance's tokens. The original gives no times, so there are none.
   STENO_COLD void write_text(std::span<const int> ids, std::span<const float> log_probabilities, segment& s) const {
@@ -245,6 +224,30 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
     f(stream, pcm, true);
   }
 };
+
+template <paraformer_sizes S, class Frontend>
+segment paraformer_online<S, Frontend>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  segment s;
+  s.end = static_cast<double>(pcm.size()) / sample_rate;
+  if (pcm.empty()) return s;
+  if (o.searches()) {
+    search::position_search all(parts::beam_options(o.beam, o.hotwords), decoder.output_size());
+    whole(pcm, [&](state& stream, std::span<const float> piece, bool last) {
+      advance_scores(stream, piece, last, c, [&](const view<const float>& scores) { all.advance(scores); });
+    });
+    if (all.positions() > 0) parts::set_text(parts::keep_texts(all.texts(), s), s);
+    return s;
+  }
+  std::vector<int> ids;
+  std::vector<float> log_probabilities;
+  const auto keep = [&](const token& t) {
+    ids.push_back(t.id);
+    log_probabilities.push_back(t.log_probability);
+  };
+  whole(pcm, [&](state& stream, std::span<const float> piece, bool last) { advance(stream, piece, last, c, keep); });
+  write_text(ids, log_probabilities, s);
+  return s;
+}
 
 /// paraformer-large-online (Mandarin, 8404 tokens): every extent static.
 using paraformer_large_online = paraformer_online<paraformer_sizes{

@@ -168,15 +168,9 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
   }
 
   /// A recording of 16 kHz mono samples in [-1, 1]; see parakeet_windows for long ones.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    return recognise(pcm, o, true, c);
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
   /// The same as a reader wants it: labels that end a turn are not written.
-  STENO_COLD std::vector<segment> recognise_turns(std::span<const float> pcm, const options& o, context& c) const {
-    std::vector<segment> turns;
-    turns.push_back(recognise(pcm, o, false, c));
-    return turns;
-  }
+  STENO_COLD std::vector<segment> recognise_turns(std::span<const float> pcm, const options& o, context& c) const;
 
  private:
   segment recognise(std::span<const float> pcm, const options& o, bool with_ends, context& c) const {
@@ -216,6 +210,18 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
     }
   }
 };
+
+template <parakeet_ctc_sizes S>
+segment parakeet_ctc<S>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  return recognise(pcm, o, true, c);
+}
+
+template <parakeet_ctc_sizes S>
+std::vector<segment> parakeet_ctc<S>::recognise_turns(std::span<const float> pcm, const options& o, context& c) const {
+  std::vector<segment> turns;
+  turns.push_back(recognise(pcm, o, false, c));
+  return turns;
+}
 
 /// nvidia/parakeet-ctc-0.6b and -1.1b: 80 bands, 1024 pieces.
 using parakeet_ctc_06b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,

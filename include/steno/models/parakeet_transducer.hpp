@@ -353,60 +353,11 @@ class parakeet_transducer
 
   /// A recording of 16 kHz mono samples in [-1, 1]; see parakeet_windows for long ones. Throws steno::error when the
   /// CTC head is wanted and there is none.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    segment s;
-    s.end = static_cast<double>(pcm.size()) / base::sample_rate;
-    if (o.language != "auto") s.language = o.language;
-    if (o.ctc && !hybrid) fail({.what = "this model has no CTC head", .hint = "hybrid models have one"});
-    (void)encoding_of(o);  // what is wrong is an error of an empty clip, too
-    if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
-    if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), true, c);
-    found_tokens found = search_tokens(pcm, o, c);
-    write_result(found.tokens, s);
-    if (!searches(o)) return s;
-    s.score = found.score;
-    s.alternatives = std::move(found.alternatives);
-    return s;
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
   /// A recording as a reader wants it: every turn is a segment, from its first word to the label that ends it, which is
   /// not written, and part_words() has parted the words. What follows the last such label ends with the recording.
-  STENO_COLD std::vector<segment> recognise_turns(std::span<const float> pcm, const options& o, context& c) const {
-    const double length = static_cast<double>(pcm.size()) / base::sample_rate;
-    std::vector<segment> turns;
-    if (this->frames(static_cast<extent>(pcm.size())) == 0 || (o.ctc && !hybrid)) {
-      turns.push_back(recognise(pcm, o, c));
-      return turns;
-    }
-    if (o.ctc) {
-      segment s{.end = length};
-      if (o.language != "auto") s.language = o.language;
-      turns.push_back(recognise_by_ctc(pcm, o, std::move(s), false, c));
-      return turns;
-    }
-    found_tokens found = search_tokens(pcm, o, c);
-    const std::span<const transducer_token> tokens(found.tokens);
-    const auto ends = [&](const transducer_token& t) { return this->ends_turn(t.id); };
-    const bool whole = std::none_of(tokens.begin(), tokens.end(), ends);
-    for (std::size_t from = 0; from < tokens.size();) {
-      const auto end = static_cast<std::size_t>(
-          std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(from), tokens.end(), ends) - tokens.begin());
-      if (end > from) {
-        segment s;
-        if (o.language != "auto") s.language = o.language;
-        if (!whole) s.start = static_cast<double>(tokens[from].frame) * this->frame_seconds();
-        s.end = end < tokens.size() ? static_cast<double>(tokens[end].frame + 1) * this->frame_seconds() : length;
-        write_result(tokens.subspan(from, end - from), s);
-        base::part_words(s.words);
-        // What hypotheses score is not a sum over their labels.
-        if (searches(o)) s.score = whole ? std::optional(found.score) : std::nullopt;
-        if (whole) s.alternatives = std::move(found.alternatives);
-        turns.push_back(std::move(s));
-      }
-      from = end + 1;
-    }
-    return turns;
-  }
+  STENO_COLD std::vector<segment> recognise_turns(std::span<const float> pcm, const options& o, context& c) const;
 
  private:
   struct found_tokens {
@@ -485,6 +436,62 @@ class parakeet_transducer
     return s;
   }
 };
+
+template <parakeet_transducer_sizes S>
+segment parakeet_transducer<S>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  segment s;
+  s.end = static_cast<double>(pcm.size()) / base::sample_rate;
+  if (o.language != "auto") s.language = o.language;
+  if (o.ctc && !hybrid) fail({.what = "this model has no CTC head", .hint = "hybrid models have one"});
+  (void)encoding_of(o);  // what is wrong is an error of an empty clip, too
+  if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
+  if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), true, c);
+  found_tokens found = search_tokens(pcm, o, c);
+  write_result(found.tokens, s);
+  if (!searches(o)) return s;
+  s.score = found.score;
+  s.alternatives = std::move(found.alternatives);
+  return s;
+}
+
+template <parakeet_transducer_sizes S>
+std::vector<segment> parakeet_transducer<S>::recognise_turns(std::span<const float> pcm, const options& o,
+                                                             context& c) const {
+  const double length = static_cast<double>(pcm.size()) / base::sample_rate;
+  std::vector<segment> turns;
+  if (this->frames(static_cast<extent>(pcm.size())) == 0 || (o.ctc && !hybrid)) {
+    turns.push_back(recognise(pcm, o, c));
+    return turns;
+  }
+  if (o.ctc) {
+    segment s{.end = length};
+    if (o.language != "auto") s.language = o.language;
+    turns.push_back(recognise_by_ctc(pcm, o, std::move(s), false, c));
+    return turns;
+  }
+  found_tokens found = search_tokens(pcm, o, c);
+  const std::span<const transducer_token> tokens(found.tokens);
+  const auto ends = [&](const transducer_token& t) { return this->ends_turn(t.id); };
+  const bool whole = std::none_of(tokens.begin(), tokens.end(), ends);
+  for (std::size_t from = 0; from < tokens.size();) {
+    const auto end = static_cast<std::size_t>(
+        std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(from), tokens.end(), ends) - tokens.begin());
+    if (end > from) {
+      segment s;
+      if (o.language != "auto") s.language = o.language;
+      if (!whole) s.start = static_cast<double>(tokens[from].frame) * this->frame_seconds();
+      s.end = end < tokens.size() ? static_cast<double>(tokens[end].frame + 1) * this->frame_seconds() : length;
+      write_result(tokens.subspan(from, end - from), s);
+      base::part_words(s.words);
+      // What hypotheses score is not a sum over their labels.
+      if (searches(o)) s.score = whole ? std::optional(found.score) : std::nullopt;
+      if (whole) s.alternatives = std::move(found.alternatives);
+      turns.push_back(std::move(s));
+    }
+    from = end + 1;
+  }
+  return turns;
+}
 
 /// nvidia/parakeet-tdt-0.6b-v3 (25 languages, 8192 pieces), -tdt-1.1b, -tdt_ctc-110m (hybrid) and
 /// parakeet_realtime_eou_120m-v1 (1024 pieces, <EOU>, <EOB>). TDT has five durations.

@@ -321,17 +321,10 @@ class qwen3_asr : public qwen3_thinker<S> {
   }
 
   /// The same for one clip as a segment.
-  STENO_COLD segment recognise(std::span<const float> pcm, const qwen3_asr_options& o, context& c) const {
-    return segment_of(transcribe(pcm, o, c), pcm.size());
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const qwen3_asr_options& o, context& c) const;
   /// The same for several clips, which are written together.
   STENO_COLD std::vector<segment> recognise(std::span<const std::span<const float>> clips, const qwen3_asr_options& o,
-                                            context& c) const {
-    std::vector<qwen3_transcription> all = transcribe(clips, o, c, clips.size());
-    std::vector<segment> made;
-    for (std::size_t i = 0; i < all.size(); ++i) made.push_back(segment_of(std::move(all[i]), clips[i].size()));
-    return made;
-  }
+                                            context& c) const;
 
  private:
   STENO_COLD static segment segment_of(qwen3_transcription t, std::size_t count) {
@@ -350,6 +343,20 @@ class qwen3_asr : public qwen3_thinker<S> {
     return s;
   }
 };
+
+template <qwen3_sizes S>
+segment qwen3_asr<S>::recognise(std::span<const float> pcm, const qwen3_asr_options& o, context& c) const {
+  return segment_of(transcribe(pcm, o, c), pcm.size());
+}
+
+template <qwen3_sizes S>
+std::vector<segment> qwen3_asr<S>::recognise(std::span<const std::span<const float>> clips, const qwen3_asr_options& o,
+                                             context& c) const {
+  std::vector<qwen3_transcription> all = transcribe(clips, o, c, clips.size());
+  std::vector<segment> made;
+  for (std::size_t i = 0; i < all.size(); ++i) made.push_back(segment_of(std::move(all[i]), clips[i].size()));
+  return made;
+}
 
 /// The smaller one of the published sizes.
 using qwen3_asr_0_6b = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,

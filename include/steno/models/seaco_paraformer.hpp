@@ -89,9 +89,7 @@ class seaco_paraformer : public bicif_parts<paraformer_sizes{.encoder = S.encode
 
   /// One clip of mono samples in [-1, 1], all at once. A clip without a token gives an empty segment. Throws
   /// steno::error for a hotword without a word.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, o, s, c); });
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
   /// The same from features [T, 560] (after CMVN).
   STENO_COLD void decode_features(view<const float, dynamic, parts::features> x, const options& o, segment& s,
@@ -167,6 +165,11 @@ class seaco_paraformer : public bicif_parts<paraformer_sizes{.encoder = S.encode
     return kept;
   }
 };
+
+template <seaco_paraformer_sizes S, class Frontend>
+segment seaco_paraformer<S, Frontend>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, o, s, c); });
+}
 
 /// The published model (Mandarin, 8404 tokens): every extent static.
 using seaco_paraformer_large = seaco_paraformer<seaco_paraformer_sizes{

@@ -160,18 +160,7 @@ class sense_voice {
 
   /// One clip of mono samples in [-1, 1], all at once (attention sees the whole clip: best up to about 30 s).
   /// Throws steno::error for an unknown language.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    segment s;
-    s.end = static_cast<double>(pcm.size()) / sample_rate;
-    const extent language = language_row(o.language == "auto" ? default_language : o.language);
-    const extent rows = frames(static_cast<extent>(pcm.size()));
-    if (rows == 0) return s;
-    core::workspace::frame scratch(c.scratch);
-    auto scores = scratch.template matrix<dynamic, Vocab>(rows, ctc_lo.output_size());
-    forward(pcm, language, o.itn.value_or(itn), scores, c);
-    decode(scores, s, c, o);
-    return s;
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
   /// Log-probabilities -> ids, tags, text and words of `s`. The first four frames name language, emotion, event and
   /// text normalisation; pieces of words come later.
@@ -285,6 +274,20 @@ class sense_voice {
     return from == std::string::npos ? std::string{} : s.substr(from, to - from + 1);
   }
 };
+
+template <sense_voice_sizes S, class Frontend>
+segment sense_voice<S, Frontend>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  segment s;
+  s.end = static_cast<double>(pcm.size()) / sample_rate;
+  const extent language = language_row(o.language == "auto" ? default_language : o.language);
+  const extent rows = frames(static_cast<extent>(pcm.size()));
+  if (rows == 0) return s;
+  core::workspace::frame scratch(c.scratch);
+  auto scores = scratch.template matrix<dynamic, Vocab>(rows, ctc_lo.output_size());
+  forward(pcm, language, o.itn.value_or(itn), scores, c);
+  decode(scores, s, c, o);
+  return s;
+}
 
 /// The published model: every extent static.
 using sense_voice_small = sense_voice<sense_voice_sizes{

@@ -235,19 +235,7 @@ class u2 {
   }
 
   /// One clip of 16 kHz mono samples in [-1, 1], all at once.
-  segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    segment s;
-    s.end = static_cast<double>(pcm.size()) / sample_rate;
-    const extent n = frames(static_cast<extent>(pcm.size()));
-    if (n == 0) return s;
-    core::workspace::frame scratch(c.scratch);
-    auto rows = scratch.template matrix<dynamic, Encoder::output>(n, encoder.output_size());
-    encode(pcm, rows, o, c);
-    auto scores = scratch.template matrix<dynamic, Vocab>(n, tokenizer.size());
-    score(core::as<const float, dynamic, Encoder::output>(rows), o.blank_penalty, scores, c);
-    decode(core::read(rows), core::read(scores), o, s, c);
-    return s;
-  }
+  segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
   /// Encoder rows and CTC log-probabilities -> ids, text, words and n-best list of `s`.
   void decode(const view<const float>& rows, const view<const float>& scores, const options& o, segment& s,
@@ -346,6 +334,21 @@ class u2 {
     });
   }
 };
+
+template <u2_sizes S, class Kind, class Frontend>
+segment u2<S, Kind, Frontend>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  segment s;
+  s.end = static_cast<double>(pcm.size()) / sample_rate;
+  const extent n = frames(static_cast<extent>(pcm.size()));
+  if (n == 0) return s;
+  core::workspace::frame scratch(c.scratch);
+  auto rows = scratch.template matrix<dynamic, Encoder::output>(n, encoder.output_size());
+  encode(pcm, rows, o, c);
+  auto scores = scratch.template matrix<dynamic, Vocab>(n, tokenizer.size());
+  score(core::as<const float, dynamic, Encoder::output>(rows), o.blank_penalty, scores, c);
+  decode(core::read(rows), core::read(scores), o, s, c);
+  return s;
+}
 
 namespace detail {
 struct u2_conformer_kind {

@@ -162,9 +162,7 @@ class whisper_model {
 
   /// A clip of any length, window by window, its segments as one. Throws steno::error for options that contradict each
   /// other.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
-    return whisper_recognise(*this, pcm, o, c);
-  }
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const;
 
  private:
   extent known_heads() const {
@@ -182,6 +180,11 @@ class whisper_model {
     return models::read_flag(file, "whisper.multilingual", true);
   }
 };
+
+template <whisper_sizes S>
+segment whisper_model<S>::recognise(std::span<const float> pcm, const options& o, context& c) const {
+  return whisper_recognise(*this, pcm, o, c);
+}
 
 /// The published sizes: 80 mel bands and 51865 tokens, or 51864 for English alone. This is the smallest.
 using whisper_tiny = whisper_model<whisper_sizes{

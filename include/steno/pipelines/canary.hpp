@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/canary.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
 #include <steno/pipelines/sample_store.hpp>
-#include <steno/pipelines/transcribe.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -220,13 +220,17 @@ struct family<nemo::canary<S>> : family_defaults<nemo::canary<S>> {
 
 namespace detail {
 using canary_family = family_of<nemo::canary_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<nemo::canary_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<nemo::canary_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<nemo::canary_any>;
+STENO_MODEL_FUNCTIONS(template, nemo::canary_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<nemo::canary_any>;
+STENO_MODEL_FUNCTIONS(extern template, nemo::canary_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/fun_asr_nano.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
 #include <steno/pipelines/language_model_options.hpp>
-#include <steno/pipelines/transcribe.hpp>
 
 #include <cstddef>
 #include <string_view>
@@ -41,13 +41,17 @@ struct family<funasr::fun_asr_nano<S, Frontend>> : family_defaults<funasr::fun_a
 
 namespace detail {
 using fun_asr_nano_family = family_of<funasr::fun_asr_nano_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<funasr::fun_asr_nano_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<funasr::fun_asr_nano_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<funasr::fun_asr_nano_any>;
+STENO_MODEL_FUNCTIONS(template, funasr::fun_asr_nano_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<funasr::fun_asr_nano_any>;
+STENO_MODEL_FUNCTIONS(extern template, funasr::fun_asr_nano_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/paraformer.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/paraformer_session.hpp>
 
 namespace steno {
@@ -19,13 +19,19 @@ struct family<funasr::paraformer_online<S, Frontend>> : family_defaults<funasr::
 
 namespace detail {
 using paraformer_family = family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
+STENO_MODEL_FUNCTIONS(template, funasr::paraformer_any);
+STENO_MODEL_FUNCTIONS(template, funasr::paraformer_online_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
+STENO_MODEL_FUNCTIONS(extern template, funasr::paraformer_any);
+STENO_MODEL_FUNCTIONS(extern template, funasr::paraformer_online_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno

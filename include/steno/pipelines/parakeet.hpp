@@ -5,8 +5,8 @@
 #pragma once
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/parakeet_session.hpp>
 
 #include <cstddef>
@@ -56,13 +56,19 @@ struct family<nemo::parakeet_transducer<S>> : family_defaults<nemo::parakeet_tra
 
 namespace detail {
 using parakeet_family = family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
+STENO_MODEL_FUNCTIONS(template, nemo::parakeet_ctc_any);
+STENO_MODEL_FUNCTIONS(template, nemo::parakeet_transducer_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
+STENO_MODEL_FUNCTIONS(extern template, nemo::parakeet_ctc_any);
+STENO_MODEL_FUNCTIONS(extern template, nemo::parakeet_transducer_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/qwen3_asr.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
 #include <steno/pipelines/language_model_options.hpp>
-#include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/qwen3_session.hpp>
 
 #include <algorithm>
@@ -52,13 +52,17 @@ struct family<qwen3::qwen3_asr<S>> : family_defaults<qwen3::qwen3_asr<S>> {
 
 namespace detail {
 using qwen3_asr_family = family_of<qwen3::qwen3_asr_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<qwen3::qwen3_asr_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<qwen3::qwen3_asr_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<qwen3::qwen3_asr_any>;
+STENO_MODEL_FUNCTIONS(template, qwen3::qwen3_asr_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<qwen3::qwen3_asr_any>;
+STENO_MODEL_FUNCTIONS(extern template, qwen3::qwen3_asr_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -6,8 +6,8 @@
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/seaco_paraformer.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/transcribe.hpp>
 
 #include <cstddef>
 
@@ -42,15 +42,23 @@ struct family<funasr::contextual_paraformer<S, Frontend>>
 namespace detail {
 using seaco_paraformer_family =
     family_of<funasr::seaco_paraformer_any, funasr::bicif_paraformer_any, funasr::contextual_paraformer_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<funasr::seaco_paraformer_any, funasr::bicif_paraformer_any,
-                          funasr::contextual_paraformer_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<funasr::seaco_paraformer_any, funasr::bicif_paraformer_any,
-                                 funasr::contextual_paraformer_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<funasr::seaco_paraformer_any, funasr::bicif_paraformer_any,
+                                             funasr::contextual_paraformer_any>;
+STENO_MODEL_FUNCTIONS(template, funasr::seaco_paraformer_any);
+STENO_MODEL_FUNCTIONS(template, funasr::bicif_paraformer_any);
+STENO_MODEL_FUNCTIONS(template, funasr::contextual_paraformer_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<funasr::seaco_paraformer_any, funasr::bicif_paraformer_any,
+                                                    funasr::contextual_paraformer_any>;
+STENO_MODEL_FUNCTIONS(extern template, funasr::seaco_paraformer_any);
+STENO_MODEL_FUNCTIONS(extern template, funasr::bicif_paraformer_any);
+STENO_MODEL_FUNCTIONS(extern template, funasr::contextual_paraformer_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/sense_voice.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/transcribe.hpp>
 
 #include <span>
 
@@ -29,13 +29,17 @@ struct family<funasr::sense_voice<S, Frontend>> : family_defaults<funasr::sense_
 
 namespace detail {
 using sense_voice_family = family_of<funasr::sense_voice_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<funasr::sense_voice_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<funasr::sense_voice_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<funasr::sense_voice_any>;
+STENO_MODEL_FUNCTIONS(template, funasr::sense_voice_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<funasr::sense_voice_any>;
+STENO_MODEL_FUNCTIONS(extern template, funasr::sense_voice_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno

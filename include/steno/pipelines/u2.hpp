@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/models/u2.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/u2_session.hpp>
 
 #include <cstddef>
@@ -28,13 +28,19 @@ struct family<wenet::u2<S, Kind, Frontend>> : family_defaults<wenet::u2<S, Kind,
 
 namespace detail {
 using u2_family = family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
+STENO_MODEL_FUNCTIONS(template, wenet::u2_conformer_any);
+STENO_MODEL_FUNCTIONS(template, wenet::u2_transformer_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
+STENO_MODEL_FUNCTIONS(extern template, wenet::u2_conformer_any);
+STENO_MODEL_FUNCTIONS(extern template, wenet::u2_transformer_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -9,9 +9,9 @@
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
 #include <steno/models/whisper.hpp>
+#include <steno/pipelines/compiled.hpp>
 #include <steno/pipelines/family.hpp>
 #include <steno/pipelines/sample_store.hpp>
-#include <steno/pipelines/transcribe.hpp>
 
 #include <cmath>
 #include <optional>
@@ -168,13 +168,17 @@ struct family<whisper::whisper_model<S>> : family_defaults<whisper::whisper_mode
 
 namespace detail {
 using whisper_family = family_of<whisper::whisper_any>;
-#if defined(STENO_BUILD_PIPELINES)
-template struct family_of<whisper::whisper_any>;
-#elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<whisper::whisper_any>;
-#endif
 }  // namespace detail
 
 }  // namespace pipelines
+
+#if defined(STENO_BUILD_PIPELINES)
+template struct pipelines::detail::family_of<whisper::whisper_any>;
+STENO_MODEL_FUNCTIONS(template, whisper::whisper_any);
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct pipelines::detail::family_of<whisper::whisper_any>;
+STENO_MODEL_FUNCTIONS(extern template, whisper::whisper_any);
+#endif
+
 }  // namespace STENO_ABI
 }  // namespace steno
