@@ -75,4 +75,31 @@ TEST(sorting, allocates_nothing_once_its_scratch_is_there) {
   EXPECT_EQ(all, (std::vector<int>{1, 2, 3, 4, 5}));
 }
 
+// Of equal elements the order is seen, too.
+TEST(sorting, as_gnu_sorts_whatever_the_standard_library) {
+  std::mt19937 rng(5);
+  const auto less = [](const std::pair<int, int>& a, const std::pair<int, int>& b) { return a.first < b.first; };
+  for (const unsigned keys : {1u, 2u, 5u, 40u, 1000u})
+    for (std::size_t size = 0; size < 400; size = size < 40 ? size + 1 : size + 37) {
+      std::vector<std::pair<int, int>> all;
+      for (std::size_t i = 0; i < size; ++i) all.emplace_back(static_cast<int>(rng() % keys), static_cast<int>(i));
+      auto want = all;
+      core::sort_as_gnu(std::span(all), less);
+      EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), less));
+#if defined(__GLIBCXX__)
+      std::sort(want.begin(), want.end(), less);
+      EXPECT_EQ(all, want) << size << " of " << keys;
+#else
+      EXPECT_TRUE(std::is_permutation(all.begin(), all.end(), want.begin()));
+#endif
+    }
+  // What GNU's makes of 20 equal ones: a fact, for where there is no GNU.
+  std::vector<std::pair<int, int>> equal;
+  for (int i = 0; i < 20; ++i) equal.emplace_back(0, i);
+  core::sort_as_gnu(std::span(equal), less);
+  std::string order;
+  for (const auto& e : equal) order += std::to_string(e.second) + " ";
+  EXPECT_EQ(order, "10 19 18 17 16 15 14 13 12 11 0 9 8 7 6 5 4 3 2 1 ");
+}
+
 }  // namespace sorting_test

@@ -1,4 +1,4 @@
-// steno/core/sorting.hpp - stable sorting by merging, compiled once for all types.
+// steno/core/sorting.hpp - stable sorting by merging, compiled once for all types; sorting as GNU's std::sort.
 //
 // What is sorted are numbers of elements, by a comparison behind a pointer: each `std::sort` of another type or order
 // is 3 to 6 kB of machine code, `std::stable_sort` as much. An order that contradicts itself, as of numbers with NaN
@@ -8,7 +8,9 @@
 #include <steno/config.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -75,6 +77,70 @@ void sort_stably(List&& all, const Less& less) {
 template <class List>
 void sort_stably(List&& all) {
   sort_stably(all, [](const auto& a, const auto& b) { return a < b; });
+}
+
+namespace detail {
+// Parts of up to so many elements are left to the insertions at the end.
+inline constexpr std::ptrdiff_t inserted_part = 16;
+
+template <class T, class Less>
+void insert_before(T* first, T* at, const Less& less) {
+  T value = std::move(*at);
+  if (less(value, *first)) {
+    std::move_backward(first, at, at + 1);
+    at = first;
+  } else {
+    for (; less(value, *(at - 1)); --at) *at = std::move(*(at - 1));
+  }
+  *at = std::move(value);
+}
+// Those before `at` are not all larger.
+template <class T, class Less>
+void insert_unguarded(T* at, const Less& less) {
+  T value = std::move(*at);
+  for (; less(value, *(at - 1)); --at) *at = std::move(*(at - 1));
+  *at = std::move(value);
+}
+// The median of three others comes to the front, and parts the rest.
+template <class T, class Less>
+T* parted(T* first, T* last, const Less& less) {
+  T *const a = first + 1, *const b = first + (last - first) / 2, *const c = last - 1;
+  if (less(*a, *b))
+    std::swap(*first, less(*b, *c) ? *b : less(*a, *c) ? *c : *a);
+  else
+    std::swap(*first, less(*a, *c) ? *a : less(*b, *c) ? *c : *b);
+  for (T* low = first + 1;; ++low) {
+    while (less(*low, *first)) ++low;
+    for (--last; less(*first, *last);) --last;
+    if (!(low < last)) return low;
+    std::swap(*low, *last);
+  }
+}
+template <class T, class Less>
+void sort_parts(T* first, T* last, int depth, const Less& less) {
+  while (last - first > inserted_part) {
+    if (depth-- == 0) {  // an order made to be slow; here equal elements may lie otherwise
+      std::make_heap(first, last, less);
+      std::sort_heap(first, last, less);
+      return;
+    }
+    T* const middle = parted(first, last, less);
+    sort_parts(middle, last, depth, less);
+    last = middle;
+  }
+}
+}  // namespace detail
+
+/// Sorts as GNU's `std::sort` does, with any standard library: a sort leaves open how equal elements lie, and originals
+/// (PyTorch is built with GNU's) show it in their results. Introsort: Musser, 1997. `less` must not contradict itself.
+template <class T, class Less>
+void sort_as_gnu(std::span<T> all, const Less& less) {
+  T *const first = all.data(), *const last = first + all.size();
+  detail::sort_parts(first, last, 2 * static_cast<int>(std::bit_width(all.size()) - (all.empty() ? 0 : 1)), less);
+  T* at = first;
+  if (at != last) ++at;
+  for (; at < last && at - first < detail::inserted_part; ++at) detail::insert_before(first, at, less);
+  for (; at < last; ++at) detail::insert_unguarded(at, less);
 }
 
 }  // namespace core

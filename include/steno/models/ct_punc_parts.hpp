@@ -52,7 +52,8 @@ class ct_transformer {
       : words(models::read_tokens(file)), marks(file.strings(key("marks"))) {
     order_.resize(words.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
-    std::sort(order_.begin(), order_.end(), [&](int a, int b) { return word(a) < word(b); });
+    std::sort(order_.begin(), order_.end(),
+              [&](int a, int b) { return word(a) != word(b) ? word(a) < word(b) : a < b; });
     unknown_ = find("<unk>");
     if (unknown_ < 0) fail({.where = file.where(), .what = "tokenizer.ggml.tokens", .expected = "a token <unk>"});
     sentence_end =

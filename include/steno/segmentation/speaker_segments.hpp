@@ -8,6 +8,7 @@
 // and tests/parity/sortformer_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -59,7 +61,7 @@ STENO_COLD inline std::vector<float_span> joined(std::vector<float_span> all) {
   if (all.size() < 2) return all;
   // Not a stable sort, as torch's is none: which of several spans that begin at 0 (paddings do not reach before it) is
   // the last one is what this leaves there, and torch with it.
-  std::sort(all.begin(), all.end(), [](const float_span& a, const float_span& b) { return a.start < b.start; });
+  core::sort_as_gnu(std::span(all), [](const float_span& a, const float_span& b) { return a.start < b.start; });
   std::vector<float_span> out;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == 0 || !(all[i - 1].end >= all[i].start))
