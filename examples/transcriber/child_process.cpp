@@ -4,11 +4,13 @@
 #include <steno/error.hpp>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,7 +83,7 @@ struct child_files {
   ::dup2(f.in, 0);
   ::dup2(f.out, 1);
   ::dup2(f.err, 2);
-  ::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+  ::syscall(SYS_close_range, 3u, ~0u, unsigned{CLOSE_RANGE_CLOEXEC});  // musl 1.2.3 has no function for it
   ::execve(program, arguments, variables);
   const int number = errno;
   (void)!::write(f.report, &number, sizeof number);

@@ -28,7 +28,7 @@ class stopped_converter {
     ::tcflow(slave_, TCOOFF);
     pid_ = ::fork();
     if (pid_ != 0) return;
-    if (ignored != 0) std::signal(ignored, SIG_IGN);
+    for (const int s : {SIGHUP, SIGINT, SIGTERM}) std::signal(s, s == ignored ? SIG_IGN : SIG_DFL);
     ::dup2(slave_, STDERR_FILENO);
     const std::string input = fixture("sense_voice").string(), out = output.string();
     ::execl(STENO_CONVERT_PROGRAM, "steno-convert", input.c_str(), "-o", out.c_str(), nullptr);

@@ -5,6 +5,7 @@
 #include <steno/pipelines/seaco_paraformer.hpp>
 
 #include "support/paraformer_case.hpp"
+#include "support/threads.hpp"
 
 namespace bicif_paraformer_test {
 
@@ -40,7 +41,7 @@ TEST(parity_bicif_paraformer, same_bits_for_any_number_of_threads) {
   const std::vector<float> one = values({});
   ASSERT_FALSE(one.empty());
   for (const int width : {2, 4}) {
-    thread_pool pool(width);
+    thread_pool pool(steno::test::threads(width));
     EXPECT_EQ(values(executor(pool)), one) << width;
   }
 }

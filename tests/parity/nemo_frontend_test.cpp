@@ -129,8 +129,9 @@ TEST(parity_nemo_frontend, every_variant_gives_the_originals_features_and_text) 
 TEST(parity_nemo_frontend, what_the_original_refuses_is_named) {
   STENO_REQUIRE_SHARED(shared);
   const variants all(shared / "golden/nemo/parakeet-ctc-frontend");
-  for (const auto& [name, refused] : all.want.at("refused").items()) {
-    SCOPED_TRACE(name);
+  for (const auto& each : all.want.at("refused").items()) {
+    const auto& refused = each.value();
+    SCOPED_TRACE(each.key());
     const std::string found = test::refusal([&] {
       const checkpoint_settings c = all.config(refused.at("changes"));
       (void)nemo_files::read_parakeet_settings(c);

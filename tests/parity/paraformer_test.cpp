@@ -11,6 +11,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/json_file.hpp"
+#include "support/threads.hpp"
 #include "support/wav.hpp"
 #include "trace/stages/paraformer.hpp"
 
@@ -172,7 +173,7 @@ TEST(parity_paraformer, same_bits_for_any_number_of_threads) {
   const std::vector<float> one = scores({});
   ASSERT_FALSE(one.empty());
   for (const int width : {2, 4}) {
-    thread_pool pool(width);
+    thread_pool pool(steno::test::threads(width));
     EXPECT_EQ(scores(executor(pool)), one) << width;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "support/compare.hpp"
 #include "support/qwen3_case.hpp"
+#include "support/threads.hpp"
 #include "support/wav.hpp"
 #include "trace/stages/qwen3.hpp"
 
@@ -249,7 +250,7 @@ TEST_P(parity_qwen3_asr, recordings_are_written_together) {
   }
   o.max_seconds = far["max_chunk_sec"].get<double>();
   o.search_expand = far["search_expand_sec"].get<double>();
-  thread_pool pool(2);
+  thread_pool pool(steno::test::threads(2));
   context two{executor(pool)};
   const auto made = model.transcribe(all, o, two);
   for (std::size_t i = 0; i < clips.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <steno/pipelines/seaco_paraformer.hpp>
 
 #include "support/paraformer_case.hpp"
+#include "support/threads.hpp"
 
 #include <sstream>
 
@@ -75,7 +76,7 @@ TEST(parity_seaco_paraformer, same_bits_for_any_number_of_threads) {
   const std::vector<float> one = scores({});
   ASSERT_FALSE(one.empty());
   for (const int width : {2, 4}) {
-    thread_pool pool(width);
+    thread_pool pool(steno::test::threads(width));
     EXPECT_EQ(scores(executor(pool)), one) << width;
   }
 }

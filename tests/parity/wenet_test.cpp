@@ -133,7 +133,7 @@ std::vector<float> gated_cache(const Encoder& e, const npy::array& golden, conte
   std::vector<float> all;
   if constexpr (block_of<Encoder>::template has<"conv_module">()) {
     const auto& blocks = e.template get<"encoders">().layers;
-    const auto layers = static_cast<extent>(blocks.size()), rows = golden.shape.back();
+    const auto layers = static_cast<extent>(blocks.size()), rows = static_cast<extent>(golden.shape.back());
     const extent d = e.output_size();
     const std::vector<float> before = golden.floats();
     EXPECT_EQ(static_cast<extent>(before.size()), layers * d * rows);
@@ -357,15 +357,20 @@ class checks {
 
   // A full pass with chunk masks gives what the chunks give; only models with causal convolution can. Outputs have a
   // root mean square of 1, and sums run in the same order where products are cut otherwise: 5e-6. With AVX2 few rows of
-  // f32 add up in eight lanes instead of 16, which many do not: 5.01e-6 was seen there, so twice as much is allowed.
+  // f32 add up in eight lanes instead of 16, which many do not: 5.01e-6 was seen there, so twice as much is allowed. So
+  // it is with another C library, whose logarithms make other features by their last bits (musl: 5.007e-6).
   void masked_pass(const table& x, const std::vector<float>& rows, extent chunk, extent left) {
     if constexpr (block_of<encoder_type>::template has<"conv_module">())
       if (model.encoder.template get<"encoders">().layers[0].template get<"conv_module">().causal.get() == 0) return;
     const extent d = model.encoder.output_size(), n = static_cast<extent>(rows.size()) / d;
     table y(model.encoder.rows(x.rows()), d);
     model.encoder(core::read(x), y, nullptr, nn::u2_env{.window = {.chunk = chunk, .left = left}}, c);
-    EXPECT_LE((y.topRows(n) - core::make_view(rows.data(), n, d)).cwiseAbs().maxCoeff(),
-              kernels::name_of(kernels::active_isa()) == "avx2" ? 1e-5f : 5e-6f);
+#if defined(__GLIBC__)
+    const bool as_measured = kernels::name_of(kernels::active_isa()) != "avx2";
+#else
+    const bool as_measured = false;
+#endif
+    EXPECT_LE((y.topRows(n) - core::make_view(rows.data(), n, d)).cwiseAbs().maxCoeff(), as_measured ? 5e-6f : 1e-5f);
   }
 
   // The same through a stream, in portions of any size: rescored winner, times of its word pieces.

@@ -8,6 +8,7 @@
 #include "support/allocations.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "support/threads.hpp"
 #include "support/wav.hpp"
 #include "support/whisper_case.hpp"
 #include "trace/stages/whisper.hpp"
@@ -145,7 +146,7 @@ TEST_P(parity_whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
   const std::vector<float> one = run(serial);
   EXPECT_TRUE(std::isfinite(one[0]));
   for (const int width : {2, 3}) {
-    thread_pool pool(width);
+    thread_pool pool(steno::test::threads(width));
     context c{executor(pool)};
     EXPECT_EQ(run(c), one) << width;
   }

@@ -10,4 +10,7 @@ inline constexpr bool has_threads = false;
 inline constexpr bool has_threads = true;
 #endif
 
+/// `width` threads, where they are to be had.
+inline constexpr int threads(int width) { return has_threads ? width : 1; }
+
 }  // namespace steno::test

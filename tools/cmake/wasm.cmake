@@ -7,6 +7,11 @@ set(CMAKE_C_FLAGS_INIT "-msimd128")
 set(CMAKE_CXX_FLAGS_INIT "-msimd128 -fwasm-exceptions")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sNODERAWFS=1")
 set(Eigen3_DIR /usr/share/eigen3/cmake)  # headers that suit every system
-set(ZLIB_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../build-wasm/libraries)  # tools/foreign-libraries
+get_filename_component(libraries "${CMAKE_CURRENT_LIST_DIR}/../../build-wasm/libraries" ABSOLUTE)  # tools/foreign-libraries
+set(ZLIB_ROOT ${libraries})
+list(APPEND CMAKE_PREFIX_PATH ${libraries})
+set(ENV{PKG_CONFIG_LIBDIR} ${libraries}/lib/pkgconfig)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE NEVER)
+set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)  # the host's libraries are not for this system

@@ -6,21 +6,14 @@
 #include <steno/weights/byte_cursor.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 #include "glob.hpp"
+#include "number_text.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
 
 namespace {
-
-template <class T>
-bool parse(std::string_view s, T& value) {
-  const auto [end, failure] = std::from_chars(s.data(), s.data() + s.size(), value);
-  return failure == std::errc{} && end == s.data() + s.size();
-}
 
 // Whether `word` is one of `words`, which are parted by spaces.
 bool one_of(std::string_view words, std::string_view word) {
@@ -41,7 +34,7 @@ bool unused_setting::knows(std::string_view name) const {
     const std::size_t end = std::min(name.find('.'), name.size());
     const std::string_view part = name.substr(0, end);
     std::uint32_t number = 0;
-    if (!parse(part, number) && !one_of(parts, part)) return false;
+    if (!is_number(part, number) && !one_of(parts, part)) return false;
     if (end == name.size()) return true;
     name.remove_prefix(end + 1);
   }
@@ -103,7 +96,7 @@ std::uint32_t checkpoint_settings::number(const std::string& key, std::uint32_t 
   const std::string* found = scalar(key);
   if (found == nullptr || *found == "null") return otherwise;
   std::uint32_t value = 0;
-  if (!parse(*found, value) || value < min || value > max)
+  if (!is_number(*found, value) || value < min || value > max)
     fail({.where = source,
           .what = key,
           .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
@@ -135,21 +128,18 @@ void checkpoint_settings::require(const std::string& key, const std::string& val
 void checkpoint_settings::require(const std::string& key, double value) const {
   const std::string found = is_null(key) ? "null" : text(key, "");
   double number = 0;
-  if (settings.contains(key) && !(parse(found, number) && number == value)) {
-    char expected[32];
-    const auto end = std::to_chars(std::begin(expected), std::end(expected), value).ptr;
+  if (settings.contains(key) && !(is_number(found, number) && number == value))
     fail({.where = source,
           .what = key + " is not supported",
-          .expected = std::string(expected, end),
+          .expected = number_text(value),
           .found = steno::weights::quoted(found)});
-  }
 }
 
 double checkpoint_settings::real(const std::string& key, double otherwise, double min, double max) const {
   const std::string* found = scalar(key);
   if (found == nullptr || *found == "null") return otherwise;
   double value = 0;
-  if (!parse(*found, value) || !(value >= min && value <= max))
+  if (!is_number(*found, value) || !(value >= min && value <= max))
     fail({.where = source,
           .what = key,
           .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
@@ -184,7 +174,7 @@ std::vector<int> checkpoint_settings::numbers_of(const std::vector<std::string>&
   std::vector<int> all;
   for (const std::string& text : list) {
     int value = 0;
-    if (!parse(text, value) || value < min || value > max)
+    if (!is_number(text, value) || value < min || value > max)
       fail({.where = source,
             .what = key,
             .expected = "whole numbers from " + std::to_string(min) + " to " + std::to_string(max),

@@ -2,20 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gguf_settings.hpp"
 
-#include <charconv>
+#include <optional>
+#include <string>
+
+#include "number_text.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
 
 namespace {
 
-// The shortest decimal that is this number and no other of its type, so that 1e-5f reads as 1e-05.
 std::string decimal(const weights::gguf_value& value) {
-  char text[32];
   const std::optional<float> single = value.get<float>();
-  const auto end = single ? std::to_chars(std::begin(text), std::end(text), *single)
-                          : std::to_chars(std::begin(text), std::end(text), value.number().value_or(0));
-  return {text, end.ptr};
+  return single ? number_text(*single) : number_text(value.number().value_or(0));
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
-#include <charconv>
 #include <deque>
 #include <iterator>
 #include <string_view>
 
 #include "json_settings.hpp"
 #include "json_text.hpp"
+#include "number_text.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -122,11 +122,7 @@ constexpr search_default searches[] = {
 
 bool same(const std::string& found, std::string_view value) {
   double a = 0, b = 0;
-  const auto number = [](std::string_view text, double& to) {
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), to);
-    return failed == std::errc() && end == text.data() + text.size();
-  };
-  return found == value || (number(found, a) && number(value, b) && a == b);
+  return found == value || (is_number(found, a) && is_number(value, b) && a == b);
 }
 
 // Of tokenizers, where they have no effect on the texts that steno makes.

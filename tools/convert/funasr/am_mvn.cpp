@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "../number_text.hpp"
 #include "funasr/folder.hpp"
 #include "model_tensors.hpp"
 
@@ -42,9 +43,9 @@ class scanner {
     std::vector<float> values;
     for (std::string_view word = next(); word != "]"; word = next()) {
       float value = 0;
-      const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
+      const bool number = is_number(word, value);
       if (word.empty()) bad("the block of " + component + " does not end");
-      if (failure != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
+      if (!number || !std::isfinite(value))
         fail({.where = where_,
               .what = "line " + std::to_string(line_of(word)) + ": element " + std::to_string(values.size()) +
                       " of the block of " + component,

@@ -5,6 +5,7 @@
 #include <steno/tokenizers/sentencepiece_model.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 #include "funasr/am_mvn.hpp"
 #include "funasr/folder.hpp"
@@ -56,7 +57,8 @@ sense_voice_settings read_sense_voice_settings(const folder& f, std::vector<std:
           .expected = "a divisor of output_size " + std::to_string(s.output_size),
           .found = std::to_string(s.attention_heads)});
   s.language = f.text("language", s.language);  // arguments of generate(), which config.yaml may hold
-  if (std::ranges::none_of(funasr::sense_voice_languages, [&](const auto& l) { return l.first == s.language; })) {
+  const auto& known = funasr::sense_voice_languages;
+  if (std::none_of(std::begin(known), std::end(known), [&](const auto& l) { return l.first == s.language; })) {
     notes.push_back(f.config.string() + ": the model does not know the language " + steno::weights::quoted(s.language) +
                     " and finds it by itself, as in FunASR");
     s.language = "auto";

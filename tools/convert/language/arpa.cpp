@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "../model_tensors.hpp"
+#include "../number_text.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -70,7 +71,7 @@ class arpa_lines {
 
 std::optional<float> number(std::string_view text) {
   float x = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), x);
+  const auto [end, failed] = read_number(text, x);
   if (failed == std::errc::result_out_of_range && end == text.data() + text.size()) return 0.0f;  // tiny
   if (failed != std::errc() || end != text.data() + text.size() || std::isnan(x)) return std::nullopt;
   return x;

@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 
+#include "../number_text.hpp"
 #include "limits.hpp"
 #include "nemo/fastconformer.hpp"
 
@@ -29,9 +29,7 @@ const std::string preprocessor = "preprocessor.";
 
 std::optional<double> number_of(const std::string& text) {
   double v = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return v;
+  return is_number(text, v) ? std::optional(v) : std::nullopt;
 }
 
 [[noreturn]] void refuse_setting(const checkpoint_settings& f, const std::string& key, const std::string& expected,

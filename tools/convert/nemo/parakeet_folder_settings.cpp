@@ -346,9 +346,9 @@ parakeet_folder_settings read_parakeet_folder(const fs::path& folder) {
   prefixed_settings known_keys;
   known_keys.add("encoder_config.", huggingface::with_any_class(of_folder_encoder));
   known_keys.add("", huggingface::with_any_class(of_folder_model));
-  std::vector<unused_setting> searches;
-  huggingface::add_search_keys(searches, "generation_config.json says it");
-  for (const char* at : {"", "encoder_config."}) known_keys.add(at, searches);
+  std::vector<unused_setting> searching;
+  huggingface::add_search_keys(searching, "generation_config.json says it");
+  for (const char* at : {"", "encoder_config."}) known_keys.add(at, searching);
   // Where an unknown key may change the text.
   constexpr std::string_view of_models[] = {"encoder_config", "decoder", "joint",
                                             "durations",      "hidden",  "quantization"};

@@ -6,10 +6,10 @@
 #include <steno/weights/byte_cursor.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
+#include "../number_text.hpp"
 #include "foreign_files.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
@@ -29,12 +29,6 @@ std::optional<fs::path> named(const folder& f, const fs::path& root, const std::
   if (name.empty() || name == "." || name == "..") return std::nullopt;
   const fs::path file = root / utf8_path(name);
   return fs::is_regular_file(file) ? std::optional(file) : std::nullopt;
-}
-
-template <class T>
-bool parse(std::string_view s, T& value) {
-  const auto [end, failure] = std::from_chars(s.data(), s.data() + s.size(), value);
-  return failure == std::errc{} && end == s.data() + s.size();
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -98,7 +92,7 @@ std::vector<std::string> parse_units(std::string_view text, const std::string& w
     ++line_number;
     if (words.empty()) continue;
     std::size_t id = 0;
-    if (words.size() != 2 || !parse(words[1], id) || id >= lines)
+    if (words.size() != 2 || !is_number(words[1], id) || id >= lines)
       fail({.where = where, .what = "line " + std::to_string(line_number), .expected = "a unit and its number"});
     if (id >= units.size()) {
       units.resize(id + 1);
@@ -153,7 +147,7 @@ cmvn_sums kaldi_sums(std::string_view text, const std::string& where) {
   cmvn_sums s;
   for (std::size_t i = 1; i <= 2 * n + 2; ++i) {
     double v = 0;
-    if (!parse(words[i], v) || !std::isfinite(v)) {
+    if (!is_number(words[i], v) || !std::isfinite(v)) {
       const auto before = text.substr(0, static_cast<std::size_t>(words[i].data() - text.data()));
       fail({.where = where,
             .what = "line " + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) + ": element " +

@@ -3,9 +3,9 @@
 #include <steno/error.hpp>
 #include <steno/kernels/epilogue.hpp>
 
-#include <charconv>
 #include <utility>
 
+#include "../number_text.hpp"
 #include "limits.hpp"
 #include "wenet/folder.hpp"
 #include "wenet/u2.hpp"
@@ -243,9 +243,7 @@ u2_settings read_settings(const folder& f, std::size_t vocabulary) {
   s.sos = f.number("tokenizer_conf.special_tokens.<sos>", last, 0, last);
   s.eos = f.number("tokenizer_conf.special_tokens.<eos>", last, 0, last);
   const std::string weight = f.text("model_conf.reverse_weight", "0");
-  const auto [end, failure] = std::from_chars(weight.data(), weight.data() + weight.size(), s.reverse_weight);
-  if (failure != std::errc{} || end != weight.data() + weight.size() ||
-      !(s.reverse_weight >= 0 && s.reverse_weight <= 1))
+  if (!is_number(weight, s.reverse_weight) || !(s.reverse_weight >= 0 && s.reverse_weight <= 1))
     fail({.where = f.config.string(),
           .what = "model_conf.reverse_weight",
           .expected = "0 to 1",
