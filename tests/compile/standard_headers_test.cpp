@@ -17,7 +17,8 @@ const std::map<std::string, std::string>& names_of_headers() {
        "all_of any_of binary_search clamp copy copy_n count count_if equal fill fill_n find find_if find_if_not "
        "is_sorted lexicographical_compare lower_bound make_heap max max_element merge min min_element minmax_element "
        "mismatch move_backward none_of nth_element partial_sort partition partition_point pop_heap push_heap remove "
-       "remove_if replace replace_if reverse rotate search sort stable_sort swap_ranges transform unique upper_bound"},
+       "remove_if replace replace_if reverse rotate search sort sort_heap stable_sort swap_ranges transform unique "
+       "upper_bound"},
       {"array", "array get begin end size tuple_size_v"},
       {"atomic",
        "atomic memory_order_acq_rel memory_order_acquire memory_order_relaxed memory_order_release "
