@@ -226,10 +226,10 @@ using canary_family = family_of<nemo::canary_any>;
 
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<nemo::canary_any>;
-STENO_MODEL_FUNCTIONS(template, nemo::canary_any);
+STENO_MODEL_FUNCTIONS(template, nemo::canary<nemo::canary_sizes{}>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<nemo::canary_any>;
-STENO_MODEL_FUNCTIONS(extern template, nemo::canary_any);
+STENO_MODEL_FUNCTIONS(extern template, nemo::canary<nemo::canary_sizes{}>);
 #endif
 
 }  // namespace STENO_ABI

@@ -16,7 +16,7 @@
 
 /// In namespace steno: instantiates these functions of a recogniser, or says (`extern template`) that they are
 /// elsewhere. recognise() is such a function where it is defined behind its class: one inside is compiled again by
-/// whoever calls it.
+/// whoever calls it. The type is written out: a member of one that has another name cannot be instantiated.
 #define STENO_MODEL_FUNCTIONS(instantiation, ...)                                                                     \
   instantiation __VA_ARGS__ load<__VA_ARGS__>(gguf_file, const executor&, std::vector<std::byte>,                     \
                                               const core::stop_token&);                                               \

@@ -47,10 +47,10 @@ using fun_asr_nano_family = family_of<funasr::fun_asr_nano_any>;
 
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<funasr::fun_asr_nano_any>;
-STENO_MODEL_FUNCTIONS(template, funasr::fun_asr_nano_any);
+STENO_MODEL_FUNCTIONS(template, funasr::fun_asr_nano<funasr::fun_asr_nano_sizes{}, frontends::wav_frontend_any>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<funasr::fun_asr_nano_any>;
-STENO_MODEL_FUNCTIONS(extern template, funasr::fun_asr_nano_any);
+STENO_MODEL_FUNCTIONS(extern template, funasr::fun_asr_nano<funasr::fun_asr_nano_sizes{}, frontends::wav_frontend_any>);
 #endif
 
 }  // namespace STENO_ABI

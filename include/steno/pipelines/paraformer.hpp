@@ -25,12 +25,13 @@ using paraformer_family = family_of<funasr::paraformer_any, funasr::paraformer_o
 
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
-STENO_MODEL_FUNCTIONS(template, funasr::paraformer_any);
-STENO_MODEL_FUNCTIONS(template, funasr::paraformer_online_any);
+STENO_MODEL_FUNCTIONS(template, funasr::paraformer<funasr::paraformer_sizes{}, frontends::wav_frontend_any>);
+STENO_MODEL_FUNCTIONS(template, funasr::paraformer_online<funasr::paraformer_sizes{}, frontends::wav_frontend_any>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
-STENO_MODEL_FUNCTIONS(extern template, funasr::paraformer_any);
-STENO_MODEL_FUNCTIONS(extern template, funasr::paraformer_online_any);
+STENO_MODEL_FUNCTIONS(extern template, funasr::paraformer<funasr::paraformer_sizes{}, frontends::wav_frontend_any>);
+STENO_MODEL_FUNCTIONS(extern template,
+                      funasr::paraformer_online<funasr::paraformer_sizes{}, frontends::wav_frontend_any>);
 #endif
 
 }  // namespace STENO_ABI

@@ -62,12 +62,12 @@ using parakeet_family = family_of<nemo::parakeet_ctc_any, nemo::parakeet_transdu
 
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
-STENO_MODEL_FUNCTIONS(template, nemo::parakeet_ctc_any);
-STENO_MODEL_FUNCTIONS(template, nemo::parakeet_transducer_any);
+STENO_MODEL_FUNCTIONS(template, nemo::parakeet_ctc<nemo::parakeet_ctc_sizes{}>);
+STENO_MODEL_FUNCTIONS(template, nemo::parakeet_transducer<nemo::parakeet_transducer_sizes{}>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
-STENO_MODEL_FUNCTIONS(extern template, nemo::parakeet_ctc_any);
-STENO_MODEL_FUNCTIONS(extern template, nemo::parakeet_transducer_any);
+STENO_MODEL_FUNCTIONS(extern template, nemo::parakeet_ctc<nemo::parakeet_ctc_sizes{}>);
+STENO_MODEL_FUNCTIONS(extern template, nemo::parakeet_transducer<nemo::parakeet_transducer_sizes{}>);
 #endif
 
 }  // namespace STENO_ABI

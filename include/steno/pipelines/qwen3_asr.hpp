@@ -58,10 +58,10 @@ using qwen3_asr_family = family_of<qwen3::qwen3_asr_any>;
 
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<qwen3::qwen3_asr_any>;
-STENO_MODEL_FUNCTIONS(template, qwen3::qwen3_asr_any);
+STENO_MODEL_FUNCTIONS(template, qwen3::qwen3_asr<qwen3::qwen3_sizes{}>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<qwen3::qwen3_asr_any>;
-STENO_MODEL_FUNCTIONS(extern template, qwen3::qwen3_asr_any);
+STENO_MODEL_FUNCTIONS(extern template, qwen3::qwen3_asr<qwen3::qwen3_sizes{}>);
 #endif
 
 }  // namespace STENO_ABI

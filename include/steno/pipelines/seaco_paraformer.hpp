@@ -49,15 +49,19 @@ using seaco_paraformer_family =
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<funasr::seaco_paraformer_any, funasr::bicif_paraformer_any,
                                              funasr::contextual_paraformer_any>;
-STENO_MODEL_FUNCTIONS(template, funasr::seaco_paraformer_any);
-STENO_MODEL_FUNCTIONS(template, funasr::bicif_paraformer_any);
-STENO_MODEL_FUNCTIONS(template, funasr::contextual_paraformer_any);
+STENO_MODEL_FUNCTIONS(template,
+                      funasr::seaco_paraformer<funasr::seaco_paraformer_sizes{}, frontends::wav_frontend_any>);
+STENO_MODEL_FUNCTIONS(template, funasr::bicif_paraformer<funasr::paraformer_sizes{}, frontends::wav_frontend_any>);
+STENO_MODEL_FUNCTIONS(template, funasr::contextual_paraformer<funasr::paraformer_sizes{}, frontends::wav_frontend_any>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<funasr::seaco_paraformer_any, funasr::bicif_paraformer_any,
                                                     funasr::contextual_paraformer_any>;
-STENO_MODEL_FUNCTIONS(extern template, funasr::seaco_paraformer_any);
-STENO_MODEL_FUNCTIONS(extern template, funasr::bicif_paraformer_any);
-STENO_MODEL_FUNCTIONS(extern template, funasr::contextual_paraformer_any);
+STENO_MODEL_FUNCTIONS(extern template,
+                      funasr::seaco_paraformer<funasr::seaco_paraformer_sizes{}, frontends::wav_frontend_any>);
+STENO_MODEL_FUNCTIONS(extern template,
+                      funasr::bicif_paraformer<funasr::paraformer_sizes{}, frontends::wav_frontend_any>);
+STENO_MODEL_FUNCTIONS(extern template,
+                      funasr::contextual_paraformer<funasr::paraformer_sizes{}, frontends::wav_frontend_any>);
 #endif
 
 }  // namespace STENO_ABI

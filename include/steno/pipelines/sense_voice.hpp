@@ -35,10 +35,10 @@ using sense_voice_family = family_of<funasr::sense_voice_any>;
 
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<funasr::sense_voice_any>;
-STENO_MODEL_FUNCTIONS(template, funasr::sense_voice_any);
+STENO_MODEL_FUNCTIONS(template, funasr::sense_voice<funasr::sense_voice_sizes{}, frontends::wav_frontend_any>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<funasr::sense_voice_any>;
-STENO_MODEL_FUNCTIONS(extern template, funasr::sense_voice_any);
+STENO_MODEL_FUNCTIONS(extern template, funasr::sense_voice<funasr::sense_voice_sizes{}, frontends::wav_frontend_any>);
 #endif
 
 }  // namespace STENO_ABI

@@ -34,12 +34,12 @@ using u2_family = family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
 
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
-STENO_MODEL_FUNCTIONS(template, wenet::u2_conformer_any);
-STENO_MODEL_FUNCTIONS(template, wenet::u2_transformer_any);
+STENO_MODEL_FUNCTIONS(template, wenet::u2<wenet::u2_sizes{}, wenet::detail::u2_conformer_kind>);
+STENO_MODEL_FUNCTIONS(template, wenet::u2<wenet::u2_sizes{}, wenet::detail::u2_transformer_kind>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
-STENO_MODEL_FUNCTIONS(extern template, wenet::u2_conformer_any);
-STENO_MODEL_FUNCTIONS(extern template, wenet::u2_transformer_any);
+STENO_MODEL_FUNCTIONS(extern template, wenet::u2<wenet::u2_sizes{}, wenet::detail::u2_conformer_kind>);
+STENO_MODEL_FUNCTIONS(extern template, wenet::u2<wenet::u2_sizes{}, wenet::detail::u2_transformer_kind>);
 #endif
 
 }  // namespace STENO_ABI

@@ -174,10 +174,10 @@ using whisper_family = family_of<whisper::whisper_any>;
 
 #if defined(STENO_BUILD_PIPELINES)
 template struct pipelines::detail::family_of<whisper::whisper_any>;
-STENO_MODEL_FUNCTIONS(template, whisper::whisper_any);
+STENO_MODEL_FUNCTIONS(template, whisper::whisper_model<whisper::whisper_sizes{}>);
 #elif defined(STENO_LINK_PIPELINES)
 extern template struct pipelines::detail::family_of<whisper::whisper_any>;
-STENO_MODEL_FUNCTIONS(extern template, whisper::whisper_any);
+STENO_MODEL_FUNCTIONS(extern template, whisper::whisper_model<whisper::whisper_sizes{}>);
 #endif
 
 }  // namespace STENO_ABI
