@@ -22,15 +22,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string lists_in(const std::string& folder) { return (utf8_path(folder) / ".steno-done").string(); }
+std::string lists_in(const std::string& folder) { return utf8_path(folder, ".steno-done").string(); }
 
 std::string of_shard(const char* kind, const shard& part) {
   if (part.count == 1) return kind;
   return std::string(kind) + "-" + std::to_string(part.index) + "-of-" + std::to_string(part.count);
 }
-
-// In the directory, without an ending.
-std::string path_of(const input& in) { return (utf8_path(in.folder) / utf8_path(in.name)).string(); }
 
 std::string list_line(const nlohmann::ordered_json& line) {
   return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -49,7 +46,7 @@ std::string odd_bytes(const std::string& name) {
 }
 
 nlohmann::ordered_json line_about(const input& in) {
-  const std::string name = path_of(in), bytes = odd_bytes(name);
+  const std::string name = place_of(in), bytes = odd_bytes(name);
   nlohmann::ordered_json line = {{"name", name}, {"audio", in.audio}};
   if (!bytes.empty()) line["name_bytes"] = bytes;
   return line;
@@ -63,7 +60,7 @@ void line_file::make() {
   if (failed) fail({.where = folder_, .what = "cannot make the directory: " + failed.message()});
   for (std::size_t number = 1;; ++number) {
     const std::string file = name_ + (number == 1 ? "" : "." + std::to_string(number)) + ".jsonl";
-    path_ = (utf8_path(folder_) / utf8_path(file)).string();
+    path_ = utf8_path(folder_, file).string();
     const int made = system::open_new(path_);
     if (made >= 0) {
       ::close(made);
@@ -122,15 +119,14 @@ std::string done_list::line_of(const input& in) const {
 bool done_list::files_are_there(const input& in) const {
   std::error_code none;
   for (const format f : formats_)
-    if (!fs::is_regular_file(utf8_path(folder_) / utf8_path(path_of(in) + std::string(extension(f))), none))
-      return false;
+    if (!fs::is_regular_file(utf8_path(folder_, place_of(in) + std::string(extension(f))), none)) return false;
   return true;
 }
 
 done_list::state done_list::look_up(const std::vector<input>& inputs) const {
   state known{.done = std::vector<std::size_t>(inputs.size())};
   std::unordered_multimap<std::string, std::size_t> numbers;  // several: names that are no UTF-8
-  for (std::size_t i = 0; i < inputs.size(); ++i) numbers.emplace(as_in_json(path_of(inputs[i])), i);
+  for (std::size_t i = 0; i < inputs.size(); ++i) numbers.emplace(as_in_json(place_of(inputs[i])), i);
   for (const fs::path& list : folder_entries(utf8_path(lists_in(folder_)))) {
     const bool failures = list.filename().string().starts_with("failed");
     std::ifstream in(list, std::ios::binary);
@@ -143,7 +139,7 @@ done_list::state done_list::look_up(const std::vector<input>& inputs) const {
       const auto [first, last] = numbers.equal_range(text("name"));  // none: it is another shard's
       for (auto at = first; at != last; ++at) {
         const std::size_t i = at->second;
-        if (failures && text("name_bytes") == odd_bytes(path_of(inputs[i])))
+        if (failures && text("name_bytes") == odd_bytes(place_of(inputs[i])))
           known.reasons[i] = text("failed");
         else if (line == line_of(inputs[i]) && files_are_there(inputs[i]))
           ++known.done[i];

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "utf8_path.hpp"
+
 namespace steno::app {
 namespace {
 
@@ -40,7 +42,7 @@ std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& f
   errno = 0;
   while (const auto* const entry = read_folder(open.get())) {
     const std::basic_string_view<std::filesystem::path::value_type> name = entry->d_name;
-    if (name.size() > 2 || name.find_first_not_of('.') != name.npos) all.push_back(folder / name);
+    if (name.size() > 2 || name.find_first_not_of('.') != name.npos) all.push_back(utf8_path((folder / name).string()));
     errno = 0;
   }
   if (errno != 0)

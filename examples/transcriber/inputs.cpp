@@ -80,7 +80,7 @@ void add_audio(std::vector<input>& list, const std::string& path, const folder_w
 void refuse_equal_names(const std::vector<input>& all, const std::string& where, bool in_folders) {
   std::unordered_map<std::string, const input*> taken;
   for (const input& in : all) {
-    const std::string name = in_folders && !in.folder.empty() ? in.folder + "/" + in.name : in.name;
+    const std::string name = in_folders ? place_of(in) : in.name;
     if (const auto [at, is_new] = taken.emplace(name, &in); !is_new)
       wrong_usage(at->second->audio + " and " + in.audio + " have one name, " + name + ", " + where +
                   "; give them other names, in a manifest by \"key\", or run them one after the other");

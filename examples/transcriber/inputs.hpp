@@ -18,6 +18,9 @@ struct input {
   recording_part part = {};  ///< what is listened to
 };
 
+/// Of its output in a directory, without an ending: "a/b/name".
+inline std::string place_of(const input& in) { return in.folder.empty() ? in.name : in.folder + "/" + in.name; }
+
 /// What a folder holds that may be expected in the list and is not.
 struct left_out {
   std::string path, why;

@@ -71,14 +71,13 @@ output_place output_place::beside(read_files reads, screen& on) { return {std::m
 void output_place::begin(const input& from, std::string_view extension) {
   if (!one_file_each()) return;
   finish();
-  fs::path folder = utf8_path(folder_);
   if (!from.folder.empty() && !beside_) {
-    folder /= utf8_path(from.folder);
+    const fs::path folder = utf8_path(folder_, from.folder);
     std::error_code failed;
     fs::create_directories(folder, failed);
     if (failed) fail({.where = folder.string(), .what = "cannot make the directory: " + failed.message()});
   }
-  const std::string name = beside_ ? from.audio : (folder / utf8_path(from.name)).string();
+  const std::string name = beside_ ? from.audio : utf8_path(folder_, place_of(from)).string();
   const std::string path = name + std::string(extension);
   reads_.refuse(path);
   file_ = std::make_unique<output_file>(path);

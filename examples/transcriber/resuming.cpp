@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "json_builder.hpp"
-#include "utf8_path.hpp"
 
 namespace steno::app {
 namespace {
@@ -34,7 +33,7 @@ int list_left(const options& o, const std::vector<input>& inputs, screen& to, re
     ++left;
     const input& in = inputs[i];
     json_builder line;
-    line.open('{').key("name").text((utf8_path(in.folder) / utf8_path(in.name)).string());
+    line.open('{').key("name").text(place_of(in));
     line.key("audio").text(in.audio);
     if (const auto reason = known.reasons.find(i); reason != known.reasons.end())
       line.key("failed").text(reason->second);

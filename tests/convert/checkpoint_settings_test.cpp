@@ -139,10 +139,33 @@ TEST(checkpoint_settings, a_pattern_describes_a_whole_key) {
                                                                                      {"*", ""},
                                                                                      {"*.c", "a.b.c"},
                                                                                      {"a*b*c", "abxbc"},
-                                                                                     {"**a", "aa"}})
+                                                                                     {"**a", "aa"},
+                                                                                     {"a.?", "a.b"},
+                                                                                     {"*.?", "a.b.c"},
+                                                                                     {"[a-c].b", "b.b"},
+                                                                                     {"*[0-9]", "layers.12"},
+                                                                                     {"[!a-c]", "d"},
+                                                                                     {"[^a]*", "b"},
+                                                                                     {"[]a]", "]"},
+                                                                                     {"[a-]", "-"},
+                                                                                     {"[a", "[a"},
+                                                                                     {"a[]", "a[]"},
+                                                                                     {"*[ab]*c", "xaxbyc"},
+                                                                                     {"[\x80-\xff]", "\xe9"}})
     EXPECT_TRUE(matches_glob(pattern, key)) << pattern << " " << key;
-  for (const auto& [pattern, key] : std::vector<std::pair<std::string, std::string>>{
-           {"a.b", "a.bc"}, {"a.*", "a"}, {"*.c", "a.c.b"}, {"a*b*c", "acb"}, {"", "a"}, {"a*a", "a"}})
+  for (const auto& [pattern, key] : std::vector<std::pair<std::string, std::string>>{{"a.b", "a.bc"},
+                                                                                     {"a.*", "a"},
+                                                                                     {"*.c", "a.c.b"},
+                                                                                     {"a*b*c", "acb"},
+                                                                                     {"", "a"},
+                                                                                     {"a*a", "a"},
+                                                                                     {"a.?", "a."},
+                                                                                     {"?", "ab"},
+                                                                                     {"[a-c]", "d"},
+                                                                                     {"[a-c]", ""},
+                                                                                     {"[!a-c]", "b"},
+                                                                                     {"[]a]", "["},
+                                                                                     {"[ab", "a"}})
     EXPECT_FALSE(matches_glob(pattern, key)) << pattern << " " << key;
 }
 

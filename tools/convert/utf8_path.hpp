@@ -1,9 +1,13 @@
 // tools/convert/utf8_path.hpp - the path that a name in UTF-8 means, as arguments, settings and messages have names.
 //
-// Windows' std::filesystem::path takes a std::string for one of an old code page, though its string() is UTF-8.
+// Windows' std::filesystem::path takes a std::string for one of an old code page, though its string() is UTF-8. Names
+// of over 240 characters get the prefix that lifts the system's old limit of 260.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
+#if defined(_WIN32)
+#include <steno/weights/system/system.hpp>
+#endif
 
 #include <filesystem>
 #include <string>
@@ -15,14 +19,18 @@ inline namespace STENO_ABI {
 /// Throws steno::error on Windows, where a name that is no UTF-8 means nothing.
 inline std::filesystem::path utf8_path(std::string_view name) {
 #if defined(_WIN32)
-  try {
-    return std::u8string(name.begin(), name.end());
-  } catch (const std::filesystem::filesystem_error&) {
-    fail({.where = std::string(name), .what = "the file's name is no UTF-8"});
-  }
+  return weights::system::wide(std::string(name));
 #else
   return name;
 #endif
+}
+
+/// `below` in `folder`, which the prefix of a long name is for.
+inline std::filesystem::path utf8_path(std::string_view folder, std::string_view below) {
+  constexpr auto separator = std::filesystem::path::preferred_separator;
+  std::string name(folder);
+  if (!name.empty() && !below.empty() && name.back() != '/' && name.back() != separator) name += '/';
+  return utf8_path(name.append(below));
 }
 
 }  // namespace STENO_ABI

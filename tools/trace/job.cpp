@@ -3,12 +3,13 @@
 
 #include <steno/error.hpp>
 
-#include <fnmatch.h>
 #include <sndfile.hh>
 
 #include <algorithm>
 #include <charconv>
 
+#include "convert/glob.hpp"
+#include "convert/utf8_path.hpp"
 #include "npy.hpp"
 
 namespace steno::trace {
@@ -58,7 +59,7 @@ void settings::finish() const {
 }
 
 void job::write(const std::string& name, const view<const float>& x) const {
-  if (name.empty() || fnmatch(only.c_str(), name.c_str(), 0) != 0) return;
+  if (name.empty() || !matches_glob(only, name)) return;
   std::vector<float> values(static_cast<std::size_t>(x.rows() * x.cols()));
   for (extent t = 0; t < x.rows(); ++t)
     std::copy_n(x.data() + t * x.outerStride(), x.cols(), values.data() + t * x.cols());
@@ -66,12 +67,16 @@ void job::write(const std::string& name, const view<const float>& x) const {
 }
 
 void job::write(const std::string& name, std::span<const float> values, const std::vector<std::int64_t>& shape) const {
-  if (name.empty() || fnmatch(only.c_str(), name.c_str(), 0) != 0) return;
+  if (name.empty() || !matches_glob(only, name)) return;
   npy::save(out / (name + ".npy"), values.data(), shape);
 }
 
 std::vector<float> read_audio(const std::string& path, int rate) {
+#if defined(_WIN32)
+  SndfileHandle file(utf8_path(path).c_str());  // in UTF-16
+#else
   SndfileHandle file(path);
+#endif
   if (!file) fail({.where = path, .what = std::string("not readable as audio: ") + file.strError()});
   if (file.samplerate() != rate || file.channels() != 1)
     fail({.where = path,

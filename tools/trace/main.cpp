@@ -16,8 +16,10 @@
 #include <thread>
 #include <vector>
 
+#include "convert/command_line.hpp"
 #include "convert/convert.hpp"
 #include "convert/file_faults.hpp"
+#include "convert/utf8_path.hpp"
 #include "families.hpp"
 
 namespace {
@@ -62,6 +64,7 @@ void run(const std::string& model, steno::trace::job& j) {
 
 int main(int argc, char** argv) {
   steno::explain_file_faults("steno-trace");
+  const std::vector<std::string> words = steno::arguments_of(argc, argv);
   CLI::App app{"Writes a model's named intermediate tensors as .npy files."};
   std::string model, input, out, only = "*";
   std::vector<std::string> pairs;
@@ -83,7 +86,9 @@ int main(int argc, char** argv) {
   app.add_option("--isa", isa, "use no better instruction set than this one [this processor's best]");
   steno::trace::settings set;
   try {
-    app.parse(argc, argv);
+    std::vector<const char*> arguments;
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
     for (const std::string& p : pairs) set.add(p);
     if (!isa.empty()) limit_isa(isa);
   } catch (const CLI::ParseError& e) {
@@ -93,22 +98,23 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    std::filesystem::create_directories(out);
+    const std::filesystem::path folder = steno::utf8_path(out);
+    std::filesystem::create_directories(folder);
     threads = std::min(threads, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     std::optional<steno::thread_pool> pool;
     if (threads > 1) pool.emplace(threads);
     const auto named = [](const std::string& path) {
-      return path.empty() ? std::nullopt : std::optional<std::filesystem::path>(path);
+      return path.empty() ? std::nullopt : std::optional(steno::utf8_path(path));
     };
-    steno::opened_checkpoint opened =
-        steno::open_checkpoint(model, steno::weights::file_reading::mapped, named(tokenizer), named(jieba_dict));
+    steno::opened_checkpoint opened = steno::open_checkpoint(
+        steno::utf8_path(model), steno::weights::file_reading::mapped, named(tokenizer), named(jieba_dict));
     for (const std::string& note : opened.notes)
       std::fprintf(stderr, "steno-trace: note: %s\n", steno::core::printable(note).c_str());
     steno::trace::job j{.file = std::move(opened.file),
                         .image = std::move(opened.image),
                         .input = input,
                         .set = std::move(set),
-                        .out = out,
+                        .out = folder,
                         .only = only,
                         .run = pool ? steno::executor(*pool) : steno::executor()};
     run(model, j);

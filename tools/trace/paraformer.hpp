@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convert/utf8_path.hpp"
 #include "families.hpp"
 #include "stages/paraformer.hpp"
 
@@ -40,8 +41,8 @@ inline std::optional<hotword_setting> take_hotwords(settings& set) {
   const std::string value = set.take("hotwords", none);
   if (value == none) return std::nullopt;
   hotword_setting s;
-  if (value.ends_with(".txt") && std::filesystem::exists(value)) {
-    std::ifstream file(value);
+  if (value.ends_with(".txt") && std::filesystem::exists(utf8_path(value))) {
+    std::ifstream file(utf8_path(value));
     for (std::string line; std::getline(file, line);) s.phrases.push_back(line);
     s.run = "hotwords_file_";
   } else {
