@@ -61,7 +61,7 @@ void each_text(const texts& t, context& c, F&& punctuate) {
 
 void ct_punc(job& j) {
   const auto model = load<funasr::ct_punc_any>(std::move(j.file), {}, std::move(j.image));
-  const long at_once = j.set.take_number("split_size", 20);
+  const std::int64_t at_once = j.set.take_number("split_size", 20);
   j.set.finish();
   const auto sink = j.sink(stages::ct_punc);
   context c(j.run, core::tracer(sink));
@@ -70,7 +70,7 @@ void ct_punc(job& j) {
 
 void ct_punc_realtime(job& j) {
   const auto model = load<funasr::ct_punc_realtime_any>(std::move(j.file), {}, std::move(j.image));
-  const long at_once = j.set.take_number("split_size", 20);
+  const std::int64_t at_once = j.set.take_number("split_size", 20);
   j.set.finish();
   const auto sink = j.sink(stages::ct_punc);
   context c(j.run, core::tracer(sink));

@@ -35,9 +35,9 @@ bool settings::take_flag(const std::string& key, bool otherwise) {
   fail({.what = "--set " + key, .expected = "true or false", .found = v});
 }
 
-long settings::take_number(const std::string& key, long otherwise) {
+std::int64_t settings::take_number(const std::string& key, std::int64_t otherwise) {
   const std::string v = take(key, std::to_string(otherwise));
-  long n = 0;
+  std::int64_t n = 0;
   const auto [end, status] = std::from_chars(v.data(), v.data() + v.size(), n);
   if (status != std::errc() || end != v.data() + v.size())
     fail({.what = "--set " + key, .expected = "a whole number", .found = v});

@@ -24,7 +24,7 @@ class settings {
   std::string take(const std::string& key, const std::string& otherwise);
   bool take_flag(const std::string& key, bool otherwise);
   double take_real(const std::string& key, double otherwise);
-  long take_number(const std::string& key, long otherwise);
+  std::int64_t take_number(const std::string& key, std::int64_t otherwise);
   /// Throws steno::error when a key is left that nobody took.
   void finish() const;
 

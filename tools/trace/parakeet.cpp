@@ -183,13 +183,13 @@ void trace_windows(const nemo::parakeet_transducer_any& m, const job& j, std::sp
 // The sizes that were asked for, or those that recordings show most of (7 rows and 7 behind them), of which every
 // window is written, and those of each chunk that looks as far behind it as it is long, or half as far.
 void trace_unified(const nemo::parakeet_transducer_any& m, const job& j, std::span<const float> pcm,
-                   const std::array<long, 3>& asked, bool masked) {
-  const auto has = [](const std::vector<int>& all, long n) {
+                   const std::array<std::int64_t, 3>& asked, bool masked) {
+  const auto has = [](const std::vector<int>& all, std::int64_t n) {
     return std::find(all.begin(), all.end(), n) != all.end();
   };
   nemo::window_rows main = window_stream::rows_of(m);
   if (has(m.stream_windows.chunk, 7) && has(m.stream_windows.right, 7)) main.middle = main.right = 7;
-  const bool chosen = std::any_of(asked.begin(), asked.end(), [](long n) { return n >= 0; });
+  const bool chosen = std::any_of(asked.begin(), asked.end(), [](std::int64_t n) { return n >= 0; });
   extent* const sizes[] = {&main.left, &main.middle, &main.right};
   for (std::size_t i = 0; i < asked.size(); ++i)
     if (asked[i] >= 0) *sizes[i] = std::max<extent>(asked[i], i == 1 ? 1 : 0);
@@ -220,9 +220,9 @@ void parakeet_transducer(job& j) {
   const auto model = load<nemo::parakeet_transducer_any>(std::move(j.file), {}, std::move(j.image));
   nemo::parakeet_transducer_options options{.max_symbols = j.set.take_number("max_symbols", 0),
                                             .language = j.set.take("language", "auto")};
-  const long look_ahead = j.set.take_number("look_ahead", -1);
-  const std::array<long, 3> sizes{j.set.take_number("left_context", -1), j.set.take_number("chunk_size", -1),
-                                  look_ahead};
+  const std::int64_t look_ahead = j.set.take_number("look_ahead", -1);
+  const std::array<std::int64_t, 3> sizes{j.set.take_number("left_context", -1), j.set.take_number("chunk_size", -1),
+                                          look_ahead};
   const bool masked = j.set.take_flag("mask", true);
   j.set.finish();
   if (look_ahead >= 0 && model.windows.size() > 1) options.look_ahead = static_cast<int>(look_ahead);
