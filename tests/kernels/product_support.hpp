@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -117,9 +116,6 @@ struct stored_matrix {
       }
   }
 };
-
-/// An emulator runs these programs (tests/aarch64): a hundred times slower, so that the largest cases are left out.
-inline bool emulated() { return std::getenv("STENO_EMULATED") != nullptr; }
 
 /// Restores the instruction set at the end of a test.
 struct isa_guard {

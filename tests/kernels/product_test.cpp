@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <npy.hpp>
 #include <string>
+#include <support/emulated.hpp>
 #include <support/golden.hpp>
 #include <support/threads.hpp>
 
@@ -33,7 +34,7 @@ constexpr dtype formats[] = {dtype::f32,    dtype::f16,  dtype::bf16, dtype::q8_
                              dtype::q4_1,   dtype::q5_0, dtype::q5_1, dtype::q2_k, dtype::q3_k,
                              dtype::iq4_nl, dtype::q4_k, dtype::q5_k, dtype::q6_k};
 /// Large for an emulator.
-bool left_out(const shape& s) { return emulated() && s.m * s.k * s.n > 170000; }
+bool left_out(const shape& s) { return test::emulated() && s.m * s.k * s.n > 170000; }
 bool of_blocks(dtype format) { return family_of(format) == weight_family::int8_blocks; }
 /// The shape with rows of whole blocks of the format.
 shape fitted(shape s, dtype format) {
@@ -495,7 +496,7 @@ TEST(product, block_formats_at_their_extremes) {
         w.pack();
         for (const float size : {0.0f, 1e-30f, 1.0f, 1e20f})
           for (const extent m : {1, 7, 12, 69}) {
-            if (emulated() && (m != 7 || size < 1)) continue;
+            if (test::emulated() && (m != 7 || size < 1)) continue;
             matrix_f x = matrix_f::Constant(m, k, size);
             for (extent i = 0; i < x.size(); i += 3) x.data()[i] = -size;
             for (isa level : available_isas()) {
