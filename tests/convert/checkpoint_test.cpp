@@ -62,8 +62,8 @@ TEST(torch_checkpoint, stored_bytes_are_kept) {
 
 // The entries of a zip archive, without compression.
 void repack(const std::filesystem::path& from, const std::filesystem::path& to) {
-  zip_t* const source = zip_open(from.c_str(), ZIP_RDONLY, nullptr);
-  zip_t* const target = zip_open(to.c_str(), ZIP_CREATE, nullptr);
+  zip_t* const source = zip_open(from.string().c_str(), ZIP_RDONLY, nullptr);
+  zip_t* const target = zip_open(to.string().c_str(), ZIP_CREATE, nullptr);
   ASSERT_TRUE(source != nullptr && target != nullptr);
   std::vector<std::vector<std::byte>> contents;  // are read when the archive is closed
   for (zip_int64_t i = 0; i < zip_get_num_entries(source, 0); ++i) {

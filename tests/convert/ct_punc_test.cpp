@@ -9,6 +9,7 @@
 #include "funasr/word_tables.hpp"
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
+#include "support/variable.hpp"
 
 namespace ct_punc_test {
 
@@ -96,14 +97,14 @@ TEST_F(punc_folder, the_dictionary_of_an_installed_package) {
   fs::copy_file(shared / "golden/funasr/punc-jieba/jieba_dict_excerpt.txt", package / "dict.txt");
   const char* const before = std::getenv("PYTHONPATH");
   const std::string kept = before == nullptr ? "" : before;
-  ::setenv("PYTHONPATH", (directory_.path() / "site").c_str(), 1);
+  test::set_variable("PYTHONPATH", (directory_.path() / "site").string());
   EXPECT_TRUE(packed(bare).has("ct_transformer.dictionary.words"));
   ASSERT_EQ(notes_.size(), 1u);
   EXPECT_NE(notes_[0].find("jieba/dict.txt"), std::string::npos) << notes_[0];
   if (before == nullptr)
-    ::unsetenv("PYTHONPATH");
+    test::unset_variable("PYTHONPATH");
   else
-    ::setenv("PYTHONPATH", kept.c_str(), 1);
+    test::set_variable("PYTHONPATH", kept);
 }
 
 TEST(word_tables, lines_of_a_users_dictionary) {

@@ -32,7 +32,7 @@ class foreign_files : public testing::Test {
   fs::path archive(const std::string& name, std::initializer_list<const char*> members) {
     const fs::path path = dir_.path() / name;
     int failed = 0;
-    zip_t* z = zip_open(path.c_str(), ZIP_CREATE, &failed);
+    zip_t* z = zip_open(path.string().c_str(), ZIP_CREATE, &failed);
     for (const char* m : members) zip_file_add(z, m, zip_source_buffer(z, "x", 1, 0), 0);
     EXPECT_EQ(zip_close(z), 0);
     return path;

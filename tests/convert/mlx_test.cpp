@@ -42,7 +42,7 @@ std::string zip_of(const std::map<std::string, std::string>& members) {
   const test::temporary_directory dir;
   const fs::path path = dir.path() / "a.zip";
   int failed = 0;
-  zip_t* z = zip_open(path.c_str(), ZIP_CREATE, &failed);
+  zip_t* z = zip_open(path.string().c_str(), ZIP_CREATE, &failed);
   for (const auto& [name, bytes] : members) {
     const zip_int64_t i = zip_file_add(z, name.c_str(), zip_source_buffer(z, bytes.data(), bytes.size(), 0), 0);
     zip_set_file_compression(z, static_cast<zip_uint64_t>(i), ZIP_CM_STORE, 0);

@@ -74,7 +74,7 @@ class whisper_openai : public testing::Test {
     const fs::path path = dir_.path() / "model.pt";
     fs::remove(path);
     int failed = 0;
-    zip_t* z = zip_open(path.c_str(), ZIP_CREATE, &failed);
+    zip_t* z = zip_open(path.string().c_str(), ZIP_CREATE, &failed);
     zip_file_add(z, "archive/data.pkl", zip_source_buffer(z, object.data(), object.size(), 0), 0);
     zip_file_add(z, "archive/data/0", zip_source_buffer(z, data.data(), data.size(), 0), 0);
     EXPECT_EQ(zip_close(z), 0);

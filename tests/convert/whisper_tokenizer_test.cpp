@@ -12,6 +12,7 @@
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
+#include "support/variable.hpp"
 #include "whisper/whisper.hpp"
 
 namespace whisper_tokenizer_test {
@@ -31,13 +32,13 @@ class whisper_tokenizer : public testing::Test {
   void SetUp() override {
     for (std::size_t i = 0; i < std::size(variables); ++i) {
       if (const char* value = std::getenv(variables[i])) before_[i] = value;
-      ::unsetenv(variables[i]);
+      test::unset_variable(variables[i]);
     }
-    ::setenv("HOME", (dir_.path() / "home").c_str(), 1);
+    test::set_variable("HOME", (dir_.path() / "home").string());
   }
   void TearDown() override {
     for (std::size_t i = 0; i < std::size(variables); ++i)
-      before_[i] ? ::setenv(variables[i], before_[i]->c_str(), 1) : ::unsetenv(variables[i]);
+      before_[i] ? test::set_variable(variables[i], *before_[i]) : test::unset_variable(variables[i]);
   }
 
   // As many tokens as the published table has, each another number.
@@ -108,14 +109,14 @@ TEST_F(whisper_tokenizer, in_an_installed_package) {
     const fs::path prefix = dir_.path() / variable;
     const fs::path file = prefix / "lib/python3.12/site-packages/whisper/assets/multilingual.tiktoken";
     write_table(file, 50257);
-    ::setenv(variable, prefix.c_str(), 1);
+    test::set_variable(variable, prefix.string());
     found(model);
     EXPECT_EQ(notes_, std::vector<std::string>{"the tokenizer is " + file.string()}) << variable;
-    ::unsetenv(variable);
+    test::unset_variable(variable);
   }
   const fs::path path = dir_.path() / "packages/mlx_whisper/assets/multilingual.tiktoken";
   write_table(path, 50257);
-  ::setenv("PYTHONPATH", ("/nowhere:" + (dir_.path() / "packages").string()).c_str(), 1);
+  test::set_variable("PYTHONPATH", test::path_list({"/nowhere", dir_.path() / "packages"}));
   found(model);
   EXPECT_EQ(notes_, std::vector<std::string>{"the tokenizer is " + path.string()});
 }
@@ -138,7 +139,7 @@ TEST_F(whisper_tokenizer, in_the_cache_of_hugging_face) {
   for (const auto& [variable, below] : roots) {
     const fs::path root = dir_.path() / variable, file = snapshot(root / below, "base") / "tokenizer.json";
     write_vocabulary(file, 50257, true);
-    ::setenv(variable, root.c_str(), 1);
+    test::set_variable(variable, root.string());
     EXPECT_EQ(found(model), "t7");
     EXPECT_EQ(fs::path(notes_.at(0).substr(17)).lexically_normal(), file.lexically_normal()) << variable;
   }
@@ -167,7 +168,7 @@ TEST_F(whisper_tokenizer, another_models_tokenizer_is_refused) {
   fs::create_directories(dir_.path() / "nothing");
   EXPECT_NE(refused(model, 51865, dir_.path() / "nothing").find("holds no tokenizer"), std::string::npos);
   // A damaged one elsewhere is no reason to stop: the next place may have it.
-  ::setenv("PYTHONPATH", (dir_.path() / "a").string().append(":").append((dir_.path() / "b").string()).c_str(), 1);
+  test::set_variable("PYTHONPATH", test::path_list({dir_.path() / "a", dir_.path() / "b"}));
   fs::create_directories(dir_.path() / "a/whisper/assets");
   write_text(dir_.path() / "a/whisper/assets/multilingual.tiktoken", "damaged");
   write_table(dir_.path() / "b/whisper/assets/multilingual.tiktoken", 50257);
@@ -183,7 +184,7 @@ TEST_F(whisper_tokenizer, of_openais_file_for_every_program) {
   const fs::path packages = dir_.path() / "packages";
   fs::create_directories(packages / "whisper/assets");
   fs::copy_file(table, packages / "whisper/assets/multilingual.tiktoken");
-  ::setenv("PYTHONPATH", packages.c_str(), 1);
+  test::set_variable("PYTHONPATH", packages.string());
   const opened_checkpoint found = open_checkpoint(pt);
   EXPECT_TRUE(found.image == named.image);
   EXPECT_EQ(found.notes.size(), 1u);

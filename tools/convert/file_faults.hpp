@@ -1,7 +1,7 @@
 // tools/convert/file_faults.hpp - what a program says when a mapped file is cut or lost while it is in use.
 //
 // The system sends SIGBUS then, and nothing can be read any more: the program leaves with one line and status 1 instead
-// of dying without a word. Tested in tests/convert/file_faults_test.cpp.
+// of dying without a word. Tested in tests/convert/file_faults_posix_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>

@@ -1,6 +1,6 @@
 // tools/convert/interruption.hpp - what steno-convert does at SIGHUP, SIGINT and SIGTERM.
 //
-// Tested in tests/convert/interruption_test.cpp.
+// Tested in tests/convert/interruption_posix_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>

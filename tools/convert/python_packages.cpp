@@ -18,11 +18,22 @@ namespace {
 void add_environment(std::vector<fs::path>& to, const fs::path& prefix) {
   for (const fs::path& python : folders_in(prefix / "lib", "python3"))
     for (const char* packages : {"site-packages", "dist-packages"}) to.push_back(python / packages);
+#if defined(_WIN32)
+  to.push_back(prefix / "Lib" / "site-packages");
+#endif
 }
 
 }  // namespace
 
 std::string environment_variable(const char* name) { return environment(name).value_or(""); }
+
+std::string home_folder() {
+  std::string home = environment_variable("HOME");
+#if defined(_WIN32)
+  if (home.empty()) home = environment_variable("USERPROFILE");
+#endif
+  return home;
+}
 
 std::vector<fs::path> folders_in(const fs::path& at, std::string_view beginning) {
   constexpr std::size_t most = 4096;
@@ -49,8 +60,7 @@ std::vector<fs::path> python_packages() {
   }
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (const std::string prefix = environment_variable(name); !prefix.empty()) add_environment(all, utf8_path(prefix));
-  if (const std::string home = environment_variable("HOME"); !home.empty())
-    add_environment(all, utf8_path(home) / ".local");
+  if (const std::string home = home_folder(); !home.empty()) add_environment(all, utf8_path(home) / ".local");
   for (const char* prefix : {"/usr/local", "/usr"}) add_environment(all, prefix);
   return all;
 }

@@ -19,6 +19,8 @@ std::vector<std::filesystem::path> python_packages();
 
 /// Of the environment; empty where it is not set.
 std::string environment_variable(const char* name);
+/// HOME, or where Windows has the user's folder; empty where neither is set.
+std::string home_folder();
 /// What lies in `at` and begins so, by name.
 std::vector<std::filesystem::path> folders_in(const std::filesystem::path& at, std::string_view beginning);
 

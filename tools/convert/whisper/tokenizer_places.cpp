@@ -27,7 +27,7 @@ std::vector<fs::path> tokenizer_places(bool english_only) {
   cache(environment_variable("HUGGINGFACE_HUB_CACHE"), "");
   cache(environment_variable("HF_HOME"), "hub");
   cache(environment_variable("XDG_CACHE_HOME"), "huggingface/hub");
-  cache(environment_variable("HOME"), ".cache/huggingface/hub");
+  cache(home_folder(), ".cache/huggingface/hub");
   for (const fs::path& hub : caches)
     for (const fs::path& model : folders_in(hub, "models--openai--whisper-"))
       if (model.filename().string().ends_with(".en") == english_only)
