@@ -188,26 +188,38 @@ STENO_COLD inline std::vector<std::string> set_options(const transcribe_options&
   return names;
 }
 
+namespace detail {
+[[noreturn]] STENO_COLD inline void refuse_option(const std::string& option, std::string_view architecture) {
+  fail({.what = "option " + option, .expected = "one that the model supports", .found = std::string(architecture)});
+}
+[[noreturn]] STENO_COLD inline void refuse_language(const std::string& what, std::span<const std::string> languages) {
+  std::string known;
+  for (const std::string& l : languages) known.append(known.empty() ? "" : ", ").append(l);
+  fail({.what = what, .expected = "one of " + known});
+}
+/// What does not depend on the model's type.
+STENO_COLD inline void require_consistent(const transcribe_options& o, int sample_rate) {
+  if (o.writing && o.parallel_clips > 1)
+    fail({.what = "option writing", .expected = "one clip at a time", .found = std::to_string(o.parallel_clips)});
+  if (o.vad != nullptr && o.vad->sample_rate() != sample_rate)
+    fail({.what = "sample rate of the voice activity detector " + std::string(o.vad->name()),
+          .expected = std::to_string(sample_rate) + " Hz, as the model's",
+          .found = std::to_string(o.vad->sample_rate())});
+}
+}  // namespace detail
+
 /// Throws steno::error for an option that is set and that the model does not support: nothing is ignored.
 template <recogniser Model>
 STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   for (const std::string& name : set_options(o))
-    if (!supports_option(m, name, o.vad != nullptr))
-      fail({.what = "option " + name,
-            .expected = "one that the model supports",
-            .found = std::string(Model::architecture)});
-  if (o.writing && o.parallel_clips > 1)
-    fail({.what = "option writing", .expected = "one clip at a time", .found = std::to_string(o.parallel_clips)});
-  if (o.vad != nullptr && o.vad->sample_rate() != m.sample_rate)
-    fail({.what = "sample rate of the voice activity detector " + std::string(o.vad->name()),
-          .expected = std::to_string(m.sample_rate) + " Hz, as the model's",
-          .found = std::to_string(o.vad->sample_rate())});
-  for (const auto& [name, language] : {std::pair("language ", &o.language), {"target language ", &o.target_language}}) {
-    if (*language == "auto" || language->empty() || family<Model>::supports_language(m, *language)) continue;
-    std::string known;
-    for (const std::string& l : m.languages()) known.append(known.empty() ? "" : ", ").append(l);
-    fail({.what = name + steno::weights::quoted(*language), .expected = "one of " + known});
-  }
+    if (!supports_option(m, name, o.vad != nullptr)) detail::refuse_option(name, Model::architecture);
+  detail::require_consistent(o, m.sample_rate);
+  const auto require_known = [&](const char* name, const std::string& language) {
+    if (language != "auto" && !language.empty() && !family<Model>::supports_language(m, language))
+      detail::refuse_language(name + steno::weights::quoted(language), m.languages());
+  };
+  require_known("language ", o.language);
+  require_known("target language ", o.target_language);
 }
 
 /// What `o` favours, in the model's units; nothing for a model that encodes hotwords. Throws steno::error for phrases

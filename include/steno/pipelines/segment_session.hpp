@@ -20,26 +20,16 @@
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/sink_ref.hpp>
-#include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
+#include <steno/pipelines/clip_model.hpp>
 #include <steno/pipelines/family.hpp>
 #include <steno/pipelines/interfaces.hpp>
-#include <steno/pipelines/long_audio.hpp>
-#include <steno/pipelines/result.hpp>
+#include <steno/pipelines/live_segments.hpp>
 #include <steno/streaming/session.hpp>
-#include <steno/text/agreement.hpp>
-#include <steno/text/words_in_text.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -55,50 +45,14 @@ class segment_session {
   /// Throws steno::error for options that the model does not honour, by name, or that make no sense to it, for a
   /// detector of another sample rate, and for `partials` that does not stream or has another sample rate.
   segment_session(const Model& m, const session_options& o, context&, const detail::session_parts& parts = {})
-      : model_(&m),
-        detector_(parts.vad == nullptr ? std::make_unique<const any_vad>(energy_vad(m.sample_rate)) : nullptr),
-        options_(as_recording(m, o, parts.vad == nullptr ? detector_.get() : parts.vad)),
-        guides_(std::make_unique<const search::guides>(guides_of(m, options_))),
-        voices_(*options_.vad, parts.vad_settings),
-        cut_(m.sample_rate, cuts(m, options_)),
-        partials_(parts.partials),
-        partial_options_(parts.partial_options),
-        block_(std::max<extent>(m.sample_rate / 100, 1)),
-        step_(static_cast<extent>(o.partial_seconds.value_or(0.5) * m.sample_rate)),
-        endpoints_(o.endpoints.value_or(true)),
-        continuous_(o.continuous) {
-    if (partials_ == nullptr) return;
-    if (!partials_->streams())
-      fail({.what = "model of partial results", .expected = "one that streams", .found = quoted_name(*partials_)});
-    if (partials_->sample_rate() != m.sample_rate)
-      fail({.what = "sample rate of the model of partial results",
-            .expected = std::to_string(m.sample_rate) + " Hz, as the model's",
-            .found = std::to_string(partials_->sample_rate())});
-  }
+      : live_(detail::clip_model_of(m), o, parts, settings(m, o, parts.vad)) {}
 
   /// More mono samples in [-1, 1] at the model's rate, any number of them. Nothing happens once it is over.
-  void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) {
-    while (!pcm.empty() && !over_) {
-      // To the next multiple of a block, so that what is decided when does not depend on the portions.
-      const auto part = pcm.first(std::min(pcm.size(), static_cast<std::size_t>(block_ - end() % block_)));
-      held_.insert(held_.end(), part.begin(), part.end());
-      pcm = pcm.subspan(part.size());
-      if (end() % block_ == 0) advance(c, sink);
-    }
-  }
+  void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) { live_.push(pcm, c, sink); }
   /// The audio ends: recognises the rest and emits the last final result, unless it is over.
-  void finish(context& c, core::sink_ref<session_event> sink) {
-    if (over_) return;
-    listen(c);
-    voices_.finish(c, [this](const segmentation::voice_change& v) { changes_.push_back(v); });
-    follow(true, c, sink);
-    if (over_) return;
-    if (open_ >= 0) settle(speaking_ ? end() : spoken_, endpoint_kind::none, c, sink);
-    if (!last_) emit_end(sink);
-    over_ = true;
-  }
+  void finish(context& c, core::sink_ref<session_event> sink) { live_.finish(c, sink); }
   /// After finish(), or an endpoint without `continuous`.
-  bool over() const noexcept { return over_; }
+  bool over() const noexcept { return live_.over(); }
   /// Whether an option has an effect, by its name in session_options.
   static bool honours(const Model& m, std::string_view option) {
     if (option == "continuous" || option == "endpoints" || option == "max_utterance_seconds" ||
@@ -114,282 +68,20 @@ class segment_session {
   STENO_COLD static any_vad energy_vad(int sample_rate) {
     return open_vad<typename detail::dependent<Model, detail::bodies>::type>("energy", {}, sample_rate);
   }
-  STENO_COLD static std::string quoted_name(const detail::loaded_model& m) { return std::string(m.architecture()); }
-  STENO_COLD static transcribe_options as_recording(const Model& m, const session_options& o, const any_vad* vad) {
+  STENO_COLD static detail::segment_settings settings(const Model& m, const session_options& o, const any_vad* vad) {
     for (const std::string_view name : o.names())
-      if (!honours(m, name))
-        fail({.what = "option " + std::string(name),
-              .expected = "one that the model honours while it recognises segments",
-              .found = std::string(Model::architecture)});
-    if (o.partial_seconds && !(*o.partial_seconds >= 0 && *o.partial_seconds <= 3600))
-      fail({.what = "partial_seconds", .expected = "0 to 3600"});
-    transcribe_options own;
-    own.language = o.language;
-    own.max_clip_seconds = o.max_utterance_seconds;
-    own.limit_seconds = o.limit_seconds;
-    own.vad = vad;
-    own.look_ahead = o.look_ahead;
-    own.beam = o.beam;
-    own.hotwords = o.hotwords;
-    own.language_model = o.language_model;
-    own.lm_weight = o.lm_weight;
-    own.hotword_score = o.hotword_score;
-    require_supported(m, own);
-    return own;
-  }
-  static segmentation::cut_policy cuts(const Model& m, const transcribe_options& o) {
-    segmentation::cut_policy p = clips_of(m, o).cut;
-    p.rule = segmentation::cut_rule::within;  // as recordings with a detector
-    return p;
+      if (!honours(m, name)) detail::refuse_live(name, Model::architecture);
+    detail::segment_settings s;
+    if (vad == nullptr) s.own_detector = std::make_unique<const any_vad>(energy_vad(m.sample_rate));
+    s.recording = detail::as_recording(o, vad == nullptr ? s.own_detector.get() : vad);
+    require_supported(m, s.recording);
+    s.guides = std::make_unique<const search::guides>(guides_of(m, s.recording));
+    s.cut = clips_of(m, s.recording).cut;
+    s.cut.rule = segmentation::cut_rule::within;  // as recordings with a detector
+    return s;
   }
 
-  extent end() const noexcept { return first_ + static_cast<extent>(held_.size()); }
-  extent place(std::int64_t ms) const noexcept { return static_cast<extent>(ms * model_->sample_rate / 1000); }
-  double seconds(extent at) const noexcept { return static_cast<double>(at) / model_->sample_rate; }
-  std::span<const float> samples(extent from, extent to) const noexcept {
-    return std::span<const float>(held_).subspan(static_cast<std::size_t>(from - first_),
-                                                 static_cast<std::size_t>(to - from));
-  }
-  // The end of a segment is found no later than this behind it: a cut before would be one too many.
-  extent slack() const noexcept { return model_->sample_rate; }
-
-  void advance(context& c, core::sink_ref<session_event>& sink) {
-    c.check_stop();
-    listen(c);
-    follow(false, c, sink);
-    if (over_) return;
-    if (open_ >= 0 && end() - open_ > cut_.max + slack()) shorten(c, sink);
-    if (open_ >= 0 && speaking_) show(c, sink);
-    forget();
-  }
-  // Hands the detector what it has not had.
-  void listen(context& c) {
-    if (listened_ == end()) return;
-    voices_.accept(samples(listened_, end()), c,
-                   [this](const segmentation::voice_change& v) { changes_.push_back(v); });
-    listened_ = end();
-  }
-  // What the detector found. `at_end`: nothing follows, so the last end of speech is the end of the session.
-  void follow(bool at_end, context& c, core::sink_ref<session_event>& sink) {
-    for (std::size_t i = 0; i < changes_.size() && !over_; ++i) {
-      const segmentation::voice_change v = changes_[i];
-      if (v.start_ms >= 0) begin(place(v.start_ms));
-      if (v.end_ms < 0 || open_ < 0) continue;
-      speaking_ = false;
-      spoken_ = std::clamp(place(v.end_ms), open_, end());
-      const bool last = at_end && i + 1 == changes_.size();
-      if (!endpoints_) continue;
-      settle(spoken_, last ? endpoint_kind::none : endpoint_kind::endpoint, c, sink);
-    }
-    changes_.clear();
-  }
-  void begin(extent at) {
-    speaking_ = true;
-    if (open_ < 0) open(std::clamp(at, first_, end()));
-  }
-  // An utterance from `at` on.
-  void open(extent at) {
-    open_ = at;
-    next_ = step_;
-    shown_ = false;
-    kept_.clear();
-    kept_words_.clear();
-    before_.clear();
-    by_partials_.clear();
-    live_.reset();
-    fed_ = at;
-  }
-  // It is longer than the model takes at once.
-  void shorten(context& c, core::sink_ref<session_event>& sink) {
-    if (!speaking_) return settle(spoken_, endpoint_kind::none, c, sink);
-    const extent at = open_ + cut_.end(samples(open_, end()));
-    recognise_final(at, endpoint_kind::none, c, sink);
-    open(at);
-  }
-  // The utterance has ended at `to`.
-  void settle(extent to, endpoint_kind kind, context& c, core::sink_ref<session_event>& sink) {
-    while (to - open_ > cut_.max) {
-      const extent at = open_ + cut_.end(samples(open_, to));
-      recognise_final(at, endpoint_kind::none, c, sink);
-      open(at);
-    }
-    recognise_final(to, kind, c, sink);
-    settled_ = to;
-    open_ = -1;
-    speaking_ = false;
-  }
-
-  // One segment of samples [open_, to).
-  segment recognise(extent to, context& c) const {
-    segment whole;
-    bool any = false;
-    const double offset = seconds(open_);
-    for (segment& s : recognise_clip(*model_, samples(open_, to), options_, *guides_, c)) {
-      if (s.token_ids.empty()) continue;  // as recordings
-      s.start += offset;
-      s.end = std::min(s.end, static_cast<double>(to - open_) / model_->sample_rate) + offset;
-      for (word& w : s.words) {
-        w.start += offset;
-        w.end += offset;
-      }
-      if (any)
-        join(whole, std::move(s));
-      else
-        whole = std::move(s);
-      any = true;
-    }
-    if (any) return whole;
-    whole.start = offset;
-    whole.end = seconds(to);
-    return whole;
-  }
-  // Of a model that finds turns of speakers in a clip.
-  STENO_COLD static void join(segment& whole, segment more) {
-    append_text(whole.text, more.text);
-    whole.end = std::max(whole.end, more.end);
-    whole.token_ids.insert(whole.token_ids.end(), more.token_ids.begin(), more.token_ids.end());
-    for (word& w : more.words) whole.words.push_back(std::move(w));
-    if (whole.score && more.score)
-      *whole.score += *more.score;
-    else
-      whole.score.reset();
-    whole.alternatives.clear();
-    whole.extra.clear();
-  }
-  // `s` with the beginning that stays; whether that changed it.
-  STENO_COLD bool keep_beginning(segment& s) const {
-    const std::size_t rest = text::behind_beginning(kept_, s.text);
-    if (rest == kept_.size() && s.text.starts_with(kept_)) return false;
-    std::vector<word> words;
-    const auto places = text::words_in_text(s.text, s.words);
-    if (!kept_words_.empty() && places.size() == s.words.size()) {  // else it has none that are known to be its own
-      words = kept_words_;
-      for (std::size_t i = 0; i < places.size(); ++i)
-        if (places[i].begin >= rest) words.push_back(std::move(s.words[i]));
-    }
-    s.text = text::keep_beginning(kept_, s.text);
-    s.words = std::move(words);
-    s.token_ids.clear();
-    s.score.reset();
-    s.alternatives.clear();
-    s.extra.clear();
-    return true;
-  }
-
-  // A partial result, when it is time for one.
-  void show(context& c, core::sink_ref<session_event>& sink) {
-    if (partials_ != nullptr) return show_partials(c, sink);
-    const extent length = end() - open_;
-    if (step_ <= 0 || length < next_ || length > cut_.max) return;
-    next_ = length + std::max(step_, length / 5);
-    segment s = recognise(end(), c);
-    keep_beginning(s);
-    // What is behind the first half may come behind a cut, and be recognised again.
-    if (length <= cut_.max / 2) agree(s);
-    before_ = s.text;
-    if (s.text.empty() && !shown_) return;
-    s.start = seconds(open_);
-    s.end = seconds(end());
-    emit(streaming::stream_event_kind::partial, endpoint_kind::none, std::move(s), sink);
-    shown_ = true;
-  }
-  STENO_COLD void agree(const segment& s) {
-    const std::size_t agreed = text::agreed_beginning(before_, s.text);
-    if (agreed <= kept_.size()) return;
-    kept_ = s.text.substr(0, agreed);
-    kept_words_.clear();
-    const auto places = text::words_in_text(s.text, s.words);
-    for (std::size_t i = 0; i < places.size() && places[i].end <= agreed; ++i) kept_words_.push_back(s.words[i]);
-  }
-  // The other model's, of the utterance alone.
-  void show_partials(context& c, core::sink_ref<session_event>& sink) {
-    if (live_ == nullptr) live_ = partials_->start_session(partial_options_, {}, c);
-    if (fed_ == end()) return;
-    const auto pcm = samples(fed_, end());
-    fed_ = end();
-    live_->push(pcm, c, [&](session_event e) {
-      segment s = std::move(e.utterance);
-      std::string all = by_partials_;
-      append_text(all, s.text);
-      if (e.final()) by_partials_ = all;
-      if (all.empty()) return;
-      s.text = std::move(all);
-      s.end = std::min(s.end + seconds(open_), seconds(end()));
-      s.start = seconds(open_);
-      emit(streaming::stream_event_kind::partial, endpoint_kind::none, std::move(s), sink);
-      shown_ = true;
-    });
-  }
-
-  void recognise_final(extent to, endpoint_kind kind, context& c, core::sink_ref<session_event>& sink) {
-    live_.reset();
-    segment s = recognise(to, c);
-    keep_beginning(s);
-    if (s.text.empty() && !shown_) return;  // nothing was spoken
-    emit(streaming::stream_event_kind::final, kind, std::move(s), sink);
-  }
-  STENO_COLD void emit(streaming::stream_event_kind kind, endpoint_kind endpoint, segment s,
-                       core::sink_ref<session_event>& sink) {
-    session_event e;
-    e.kind = kind;
-    e.endpoint = endpoint;
-    e.score = s.score;
-    e.stop = s.stop_reason;
-    if (e.final()) {
-      e.stable = s.text;
-      for (alternative& a : s.alternatives) e.nbest.push_back({std::move(a.text), a.score, {}});
-    } else {
-      e.stable = kept_;
-      s.words.clear();
-    }
-    s.alternatives.clear();
-    if (e.nbest.empty()) e.nbest.push_back({s.text, s.score, {}});
-    e.utterance = std::move(s);
-    last_ = e.final() && endpoint == endpoint_kind::none;
-    if (endpoint != endpoint_kind::none && !continuous_) over_ = true;
-    sink(std::move(e));
-  }
-  // The last event is a final one: that nothing follows what was settled.
-  STENO_COLD void emit_end(core::sink_ref<session_event>& sink) {
-    segment s;
-    s.start = seconds(settled_);
-    s.end = seconds(end());
-    emit(streaming::stream_event_kind::final, endpoint_kind::none, std::move(s), sink);
-  }
-
-  // Drops samples that nothing needs any more.
-  void forget() {
-    const extent needed = open_ >= 0 ? open_ : std::clamp(place(voices_.settled_ms()), first_, end());
-    if (needed - first_ < std::max(end() - needed, static_cast<extent>(model_->sample_rate))) return;
-    held_.erase(held_.begin(), held_.begin() + (needed - first_));
-    first_ = needed;
-  }
-
-  const Model* model_;
-  std::unique_ptr<const any_vad> detector_;  // unless another one was given
-  transcribe_options options_;
-  std::unique_ptr<const search::guides> guides_;  // stays where it is when the session moves
-  vad_stream voices_;
-  segmentation::part_cutter cut_;
-  const detail::loaded_model* partials_;
-  session_options partial_options_;
-  extent block_, step_;  // samples: between decisions; of the open utterance between partial results
-  bool endpoints_, continuous_;
-  std::vector<float> held_;  // samples first_ ..
-  extent first_ = 0, listened_ = 0;
-  std::vector<segmentation::voice_change> changes_;
-  extent open_ = -1;    // where the utterance began
-  extent spoken_ = 0;   // where speech ended in it
-  extent settled_ = 0;  // where the last one ended
-  extent next_ = 0;     // so long is it when it is recognised next
-  bool speaking_ = false, shown_ = false, over_ = false;
-  bool last_ = false;  // the last event was a final one without an endpoint
-  std::string kept_;   // the beginning of its text that stays
-  std::vector<word> kept_words_;
-  std::string before_;                               // its text when it was recognised last
-  std::unique_ptr<detail::session_interface> live_;  // of the other model
-  std::string by_partials_;                          // what that has settled of the utterance
-  extent fed_ = 0;                                   // how far that has the samples
+  detail::live_segments live_;
 };
 
 }  // namespace pipelines
