@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   steno::explain_file_faults("steno-trace");
   const std::vector<std::string> words = steno::arguments_of(argc, argv);
   CLI::App app{"Writes a model's named intermediate tensors as .npy files."};
+  app.allow_windows_style_options(false);  // "/" begins a path
   std::string model, input, out, only = "*";
   std::vector<std::string> pairs;
   app.add_option("-m,--model", model, "packaged GGUF or a checkpoint that steno-convert reads")->required();
