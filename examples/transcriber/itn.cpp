@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "folder_entries.hpp"
 #include "itn_tokens.hpp"
 #include "utf8_path.hpp"
 #include "written_words.hpp"
@@ -33,9 +34,9 @@ fs::path tagger_in(const fs::path& folder) {
   for (const fs::path& at : {folder / nemo_tagger, folder / "classify" / nemo_tagger})
     if (fs::exists(at, e)) return at;
   std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, e)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(wetext_tagger) && name.find("_tn_") == name.npos) found.push_back(entry.path());
+  for (const fs::path& entry : folder_entries(folder)) {
+    const std::string name = entry.filename().string();
+    if (name.ends_with(wetext_tagger) && name.find("_tn_") == name.npos) found.push_back(entry);
   }
   std::sort(found.begin(), found.end());
   if (found.size() == 1) return found[0];

@@ -32,8 +32,9 @@ output_file::output_file(const std::string& path) : path_(path), target_(path) {
   const bool exists = fs::exists(there);
   if (exists && fs::is_regular_file(there)) {
     if (!system::may_write(path)) cannot("cannot write", errno);
-    target_ = fs::canonical(named, none).string();
-    direct_ = target_.empty();
+    const fs::path target = file_behind_links(named);
+    direct_ = target.empty();
+    if (!direct_) target_ = target.string();
   } else {
     direct_ = exists || fs::is_symlink(fs::symlink_status(named, none));
   }

@@ -45,9 +45,9 @@ void read_files::refuse(const std::string& output) const {
     wrong_usage("the output " + output + " would overwrite the " + what);
   };
   if (const auto same = files_.find(*file); same != files_.end()) would(same->second);
-  const fs::path whole = fs::canonical(utf8_path(output), none);
-  if (none) return;
-  const auto folder = system::identity_of(whole.parent_path().string());
+  const fs::path target = file_behind_links(utf8_path(output));
+  if (target.empty()) return;
+  const auto folder = system::identity_of(target.has_parent_path() ? target.parent_path().string() : ".");
   if (!folder) return;
   if (const auto in = files_.find(*folder); in != files_.end()) would(in->second);
 }

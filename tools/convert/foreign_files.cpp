@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "folder_entries.hpp"
 #include "json_text.hpp"
 #include "utf8_path.hpp"
 
@@ -201,13 +202,11 @@ struct folder_entry {
 
 std::vector<folder_entry> entries_of(const fs::path& folder) {
   std::vector<folder_entry> all;
-  std::error_code failed;
-  for (fs::directory_iterator e(folder, failed), end; !failed && e != end && all.size() < entries_looked_at;
-       e.increment(failed)) {
+  for (const fs::path& path : folder_entries(folder)) {
+    if (all.size() == entries_looked_at) break;
     std::error_code none;
-    all.push_back({e->path(), lower(e->path().filename().string()), e->is_directory(none)});
+    all.push_back({path, lower(path.filename().string()), fs::is_directory(path, none)});
   }
-  std::sort(all.begin(), all.end(), [](const folder_entry& a, const folder_entry& b) { return a.path < b.path; });
   return all;
 }
 
@@ -237,10 +236,11 @@ std::vector<std::string> models_below(const fs::path& folder, const std::vector<
     if (!e.folder || e.name.starts_with(".")) continue;
     if (is_model_folder(e.path)) found.push_back(e.path.filename().string());
     for (const folder_entry& inner : entries_of(e.path / "snapshots"))
-      if (inner.folder && is_model_folder(inner.path)) found.push_back(fs::relative(inner.path, folder).string());
+      if (inner.folder && is_model_folder(inner.path)) found.push_back(inner.path.lexically_relative(folder).string());
     if (e.name == "snapshots")
       for (const folder_entry& inner : entries_of(e.path))
-        if (inner.folder && is_model_folder(inner.path)) found.push_back(fs::relative(inner.path, folder).string());
+        if (inner.folder && is_model_folder(inner.path))
+          found.push_back(inner.path.lexically_relative(folder).string());
     if (found.size() > 8) break;
   }
   return found;
@@ -255,7 +255,7 @@ std::optional<core::fault> kind_within(const fs::path& folder, const std::vector
         if (k.is({e.name, {}}))
           return fault_of(k, folder,
                           "holds " + std::string(k.what) + " (" +
-                              steno::weights::quoted(fs::relative(e.path, folder).string()) + ")");
+                              steno::weights::quoted(e.path.lexically_relative(folder).string()) + ")");
       return std::nullopt;
     };
     if (auto found = look(entries)) return found;

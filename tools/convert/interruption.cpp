@@ -10,10 +10,14 @@
 #endif
 
 #include <csignal>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "folder_entries.hpp"
+#include "utf8_path.hpp"
 
 #if defined(_WIN32)
 // As <windows.h> declares them, whose macros would reach all that is compiled with this file.
@@ -29,17 +33,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void remove_own_parts(const fs::path& output) {
-  std::error_code failure;  // nothing can be done about one
-  fs::path target = fs::canonical(output, failure);
-  if (failure) target = output;
+void remove_own_parts(const fs::path& output) try {
+  fs::path target = file_behind_links(output);
+  if (target.empty()) target = output;
   const std::string stem = target.filename().string() + ".part-" + std::to_string(::getpid()) + "-";
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  for (fs::directory_iterator i(folder, failure), end; !failure && i != end; i.increment(failure))
-    if (i->path().filename().string().starts_with(stem)) {
+  for (const fs::path& file : folder_entries(folder))
+    if (file.filename().string().starts_with(stem)) {
       std::error_code gone;
-      fs::remove(i->path(), gone);
+      fs::remove(file, gone);
     }
+} catch (const std::exception&) {  // no memory, a folder that cannot be read: nothing can be done about it
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "command_line.hpp"
+#include "folder_entries.hpp"
 #include "utf8_path.hpp"
 
 namespace steno {
@@ -38,10 +39,8 @@ std::string home_folder() {
 std::vector<fs::path> folders_in(const fs::path& at, std::string_view beginning) {
   constexpr std::size_t most = 4096;
   std::vector<fs::path> all;
-  std::error_code failed;
-  for (fs::directory_iterator e(at, failed), end; !failed && e != end && all.size() < most; e.increment(failed))
-    if (e->path().filename().string().starts_with(beginning)) all.push_back(e->path());
-  std::sort(all.begin(), all.end());
+  for (const fs::path& folder : folder_entries(at))
+    if (folder.filename().string().starts_with(beginning) && all.size() < most) all.push_back(folder);
   return all;
 }
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -31,6 +32,17 @@ inline std::filesystem::path utf8_path(std::string_view folder, std::string_view
   std::string name(folder);
   if (!name.empty() && !below.empty() && name.back() != '/' && name.back() != separator) name += '/';
   return utf8_path(name.append(below));
+}
+
+/// The file that `name` means, behind links; empty when it cannot be had. libstdc++'s canonical() takes Windows' prefix
+/// of a long name for a folder.
+inline std::filesystem::path file_behind_links(const std::filesystem::path& name) {
+#if defined(_WIN32)
+  return weights::system::behind_links(name.native());
+#else
+  std::error_code none;
+  return std::filesystem::canonical(name, none);
+#endif
 }
 
 }  // namespace STENO_ABI

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "folder_entries.hpp"
 #include "foreign_files.hpp"
 #include "json_settings.hpp"
 #include "json_text.hpp"
@@ -47,8 +48,8 @@ fs::path last_part(const fs::path& path) {
 
 std::optional<fs::path> only_file_like(const fs::path& root, std::string_view ending) {
   std::vector<fs::path> found;
-  for (const fs::directory_entry& e : fs::directory_iterator(root))
-    if (e.path().filename().string().ends_with(ending)) found.push_back(e.path());
+  for (const fs::path& file : folder_entries(root))
+    if (file.filename().string().ends_with(ending)) found.push_back(file);
   if (found.size() > 1)
     fail({.where = root.string(),
           .what = "which file to take is not clear",

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "content.hpp"
+#include "folder_entries.hpp"
 #include "funasr/nano.hpp"
 #include "funasr/tensors.hpp"
 #include "limits.hpp"
@@ -32,9 +33,9 @@ struct both {
 std::shared_ptr<gguf_file> find_language_model(const std::string& audio) {
   const fs::path path = utf8_path(audio), folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::shared_ptr<gguf_file> found;
-  for (const fs::directory_entry& e : fs::directory_iterator(folder)) {
-    if (!e.is_regular_file() || !file_starts_with(e.path(), weights::gguf_magic)) continue;
-    auto file = std::make_shared<gguf_file>(e.path().string());
+  for (const fs::path& beside : folder_entries(folder)) {
+    if (!fs::is_regular_file(beside) || !file_starts_with(beside, weights::gguf_magic)) continue;
+    auto file = std::make_shared<gguf_file>(beside.string());
     if (file->text("general.architecture").value_or("") != "qwen3") continue;
     if (found)
       fail({.where = folder.string(),

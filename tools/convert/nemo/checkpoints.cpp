@@ -4,6 +4,7 @@
 
 #include <steno/error.hpp>
 
+#include "folder_entries.hpp"
 #include "foreign_files.hpp"
 #include "nemo/canary.hpp"
 #include "nemo/parakeet.hpp"
@@ -19,12 +20,11 @@ namespace {
 // The one archive of a folder; empty when there are none or several. One that has not been downloaded is none.
 std::filesystem::path archive_in(const std::filesystem::path& folder) {
   std::filesystem::path found;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator e(folder, failed), end; !failed && e != end; e.increment(failed)) {
+  for (const std::filesystem::path& file : folder_entries(folder)) {
     std::error_code none;
-    if (e->path().extension() != ".nemo" || !e->is_regular_file(none) || foreign_file(e->path())) continue;
+    if (file.extension() != ".nemo" || !std::filesystem::is_regular_file(file, none) || foreign_file(file)) continue;
     if (!found.empty()) return {};
-    found = e->path();
+    found = file;
   }
   return found;
 }

@@ -32,7 +32,7 @@ class atomic_file {
       if ((old.st_mode & _S_IFMT) == _S_IFDIR) fail({.where = path_, .what = "is a directory, not a file"});
       if ((old.st_mode & _S_IFMT) != _S_IFREG)
         fail({.where = path_, .what = "is not a regular file and cannot be replaced"});
-      target_ = system::behind_links(target_);
+      if (std::wstring behind = system::behind_links(target_); !behind.empty()) target_ = std::move(behind);
     }
     remove_leftovers();
     for (int n = 0; file_ < 0; ++n) {

@@ -25,6 +25,7 @@ extern "C" {
 __declspec(dllimport) int __stdcall CloseHandle(void*);
 __declspec(dllimport) void* __stdcall CreateFileMappingW(void*, _SECURITY_ATTRIBUTES*, unsigned long, unsigned long,
                                                          unsigned long, const wchar_t*);
+__declspec(dllimport) unsigned long __stdcall GetFileAttributesW(const wchar_t*);
 __declspec(dllimport) unsigned long __stdcall GetFinalPathNameByHandleW(void*, wchar_t*, unsigned long, unsigned long);
 __declspec(dllimport) unsigned long __stdcall GetFullPathNameW(const wchar_t*, unsigned long, wchar_t*, wchar_t**);
 __declspec(dllimport) unsigned long __stdcall GetLastError();
@@ -99,15 +100,19 @@ STENO_COLD inline std::wstring wide(const std::string& path) {
   return LR"(\\?\)" + whole;
 }
 
-/// The file behind links, whose name is returned as it is when it cannot be opened.
+/// The file behind a link, or `name` where it is none; empty when it cannot be had.
 STENO_COLD inline std::wstring behind_links(const std::wstring& name) {
+  constexpr unsigned long unknown = ~0ul, link = 0x400;
+  const unsigned long attributes = ::GetFileAttributesW(name.c_str());
+  if (attributes == unknown) return {};
+  if ((attributes & link) == 0) return name;
   const int file = ::_wsopen(name.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT, _SH_DENYNO, 0);
-  if (file < 0) return name;
+  if (file < 0) return {};
   void* const handle = reinterpret_cast<void*>(::_get_osfhandle(file));
   std::wstring whole(::GetFinalPathNameByHandleW(handle, nullptr, 0, 0), L'\0');
   whole.resize(::GetFinalPathNameByHandleW(handle, whole.data(), static_cast<unsigned long>(whole.size()), 0));
   ::_close(file);
-  return whole.empty() ? name : whole;
+  return whole;
 }
 
 inline std::byte* new_pages(std::size_t bytes) noexcept {
