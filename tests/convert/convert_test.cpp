@@ -42,7 +42,8 @@ class convert_folder : public testing::Test {
   gguf_file packed(const std::filesystem::path& input, const char* type = nullptr) {
     steno::convert_options options;
     if (type != nullptr) options.type = steno::core::find_dtype(type)->type;
-    const auto output = directory_.path() / (std::string(type != nullptr ? type : "stored") + ".gguf");
+    const std::string name = type != nullptr ? type : "stored";
+    const auto output = directory_.path() / steno::test::new_name(name + ".gguf");
     EXPECT_TRUE(steno::convert(input, output, options).empty());
     return gguf_file(output.string());
   }

@@ -15,11 +15,8 @@ class copied_folder : public testing::Test {
  protected:
   /// A copy that may be written to, whatever the original allows.
   std::filesystem::path clone(const std::filesystem::path& checkpoint) {
-    namespace fs = std::filesystem;
-    const fs::path to = directory_.path() / ("clone" + std::to_string(++clones_));
-    fs::copy(checkpoint, to, fs::copy_options::recursive);
-    for (const fs::directory_entry& e : fs::recursive_directory_iterator(to))
-      fs::permissions(e.path(), fs::perms::owner_all, fs::perm_options::add);
+    const std::filesystem::path to = directory_.path() / ("clone" + std::to_string(++clones_));
+    copy_folder(checkpoint, to);
     return to;
   }
   /// The first `from` of a file becomes `to`; a failure where there is none.

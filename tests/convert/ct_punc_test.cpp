@@ -19,7 +19,7 @@ using namespace steno;
 class punc_folder : public test::copied_folder {
  protected:
   gguf_file packed(const fs::path& from, const convert_options& o = {}) {
-    const fs::path to = directory_.path() / "out.gguf";
+    const fs::path to = directory_.path() / test::new_name("out.gguf");
     notes_ = convert(from, to, o);
     return gguf_file(to.string());
   }
@@ -100,7 +100,7 @@ TEST_F(punc_folder, the_dictionary_of_an_installed_package) {
   test::set_variable("PYTHONPATH", (directory_.path() / "site").string());
   EXPECT_TRUE(packed(bare).has("ct_transformer.dictionary.words"));
   ASSERT_EQ(notes_.size(), 1u);
-  EXPECT_NE(notes_[0].find("jieba/dict.txt"), std::string::npos) << notes_[0];
+  EXPECT_NE(test::with_slashes(notes_[0]).find("jieba/dict.txt"), std::string::npos) << notes_[0];
   if (before == nullptr)
     test::unset_variable("PYTHONPATH");
   else

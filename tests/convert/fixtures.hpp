@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -32,6 +33,20 @@ inline void write_text(const std::filesystem::path& path, std::string_view text)
   std::ofstream out(path, std::ios::binary);
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   ASSERT_TRUE(out.flush()) << path;
+}
+
+/// `name` with a number before it, another one each time: Windows does not replace a file that is open.
+inline std::string new_name(const std::string& name) {
+  static int number = 0;
+  return std::to_string(++number).append("-").append(name);
+}
+
+/// A message whose names of files have the slashes of every other system.
+inline std::string with_slashes(std::string text) {
+#if defined(_WIN32)
+  std::replace(text.begin(), text.end(), '\\', '/');
+#endif
+  return text;
 }
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {

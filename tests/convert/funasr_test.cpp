@@ -109,7 +109,11 @@ TEST_F(funasr_folder, missing_files) {
 }
 
 TEST_F(funasr_folder, names_do_not_leave_the_folder) {
-  for (const char* name : {"../secret", "/etc/passwd", "a/../../secret", ""}) {
+  std::vector<std::string> names = {"../secret", "/etc/passwd", "a/../../secret", ""};
+#if defined(_WIN32)  // of another disk, and below its current folder
+  names.insert(names.end(), {"C:\\\\secret", "C:secret", "\\\\secret", "\\\\\\\\server\\\\secret"});
+#endif
+  for (const std::string& name : names) {
     fs::remove_all(root_);
     SetUp();
     replace("configuration.json", "\"am.mvn\"", std::string("\"").append(name).append("\""));

@@ -164,10 +164,13 @@ TEST(names_of_files, are_quoted) {
   const test::temporary_directory d;
   const fs::path folder = d.path() / "model";
   fs::create_directory(folder);
+  std::string message;
+#if !defined(_WIN32)  // where no name has such characters
   write_text(folder / "a\x1b[31m", "x");
-  std::string message = error_of([&] { (void)open_checkpoint(folder); });
+  message = error_of([&] { (void)open_checkpoint(folder); });
   expect_part(message, R"("a\x1b[31m")");
   fs::remove(folder / "a\x1b[31m");
+#endif
   write_text(folder / "config.json", R"({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 51864, "d_model": 2,
         "max_source_positions": 4, "encoder_attention_heads": 1, "encoder_layers": 1, "max_target_positions": 8,
         "decoder_attention_heads": 1, "decoder_layers": 1})");

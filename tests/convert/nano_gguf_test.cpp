@@ -4,6 +4,7 @@
 #include <steno/weights/gguf_writer.hpp>
 
 #include "convert/convert.hpp"
+#include "convert/fixtures.hpp"
 #include "support/golden.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,8 @@ namespace nano_gguf_test {
 namespace fs = std::filesystem;
 using namespace steno;
 
-gguf_file packed(const fs::path& from, const fs::path& to) {
+gguf_file packed(const fs::path& from, const fs::path& beside) {
+  const fs::path to = beside.parent_path() / test::new_name(beside.filename().string());
   convert(from, to, {.type = dtype::f32});
   return gguf_file(to.string());
 }

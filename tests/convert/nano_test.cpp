@@ -18,7 +18,7 @@ using namespace steno;
 class nano_folder : public test::copied_folder {
  protected:
   gguf_file packed(const fs::path& from) {
-    const fs::path to = directory_.path() / "out.gguf";
+    const fs::path to = directory_.path() / test::new_name("out.gguf");
     convert(from, to);
     return gguf_file(to.string());
   }

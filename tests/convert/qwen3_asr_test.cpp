@@ -63,8 +63,7 @@ TEST_F(qwen3_folder, a_longest_clip_that_makes_no_sense_is_refused) {
 TEST_F(qwen3_folder, its_config_may_say_the_longest_clip) {
   STENO_REQUIRE_SHARED(shared);
   const fs::path folder = scratch.path() / "checkpoint";
-  fs::copy(shared / "golden/qwen3_asr/qwen3-asr-0.6b/checkpoint", folder);
-  fs::permissions(folder, fs::perms::owner_all);
+  test::copy_folder(shared / "golden/qwen3_asr/qwen3-asr-0.6b/checkpoint", folder);
   nlohmann::json config;
   std::ifstream(folder / "config.json") >> config;
   fs::remove(folder / "config.json");

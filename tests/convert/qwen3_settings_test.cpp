@@ -20,8 +20,7 @@ using nlohmann::json;
 class qwen3_settings : public testing::Test {
  protected:
   void take(const fs::path& golden) {
-    fs::copy(golden, folder_);
-    for (const auto& e : fs::directory_iterator(folder_)) fs::permissions(e.path(), fs::perms::owner_all);
+    test::copy_folder(golden, folder_);
     for (const char* name : names) files_[name] = test::read_json(folder_ / name);
   }
   // What is said of the folder with these files: the refusal, or the notes.

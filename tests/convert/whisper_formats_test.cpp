@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convert.hpp"
+#include "convert/fixtures.hpp"
 #include "convert/small_whisper.hpp"
 #include "support/golden.hpp"
 #include "torch/tensors.hpp"
@@ -93,8 +94,7 @@ TEST(whisper_formats, a_vocabulary_of_ones_own) {
   const test::temporary_directory dir;
   const fs::path hf = dir.path();
   test::write_small_whisper(hf);
-  std::ifstream in(hf / "added_tokens.json");
-  const json added = json::parse(in);
+  const json added = test::read_json(hf / "added_tokens.json");
 
   const auto opened_tokens = [&] {
     const opened_checkpoint opened = open_checkpoint(hf);

@@ -41,6 +41,7 @@ class whisper_tokenizer : public testing::Test {
       before_[i] ? test::set_variable(variables[i], *before_[i]) : test::unset_variable(variables[i]);
   }
 
+  static std::string tokenizer_is(fs::path file) { return "the tokenizer is " + file.make_preferred().string(); }
   // As many tokens as the published table has, each another number.
   static void write_table(const fs::path& file, int count) {
     constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -102,23 +103,23 @@ TEST_F(whisper_tokenizer, in_an_installed_package) {
   write_table(user / "multilingual.tiktoken", 50257);
   write_table(user / "gpt2.tiktoken", 50256);
   EXPECT_EQ(found(model), letters_);
-  EXPECT_EQ(notes_, std::vector<std::string>{"the tokenizer is " + (user / "multilingual.tiktoken").string()});
+  EXPECT_EQ(notes_, std::vector<std::string>{tokenizer_is(user / "multilingual.tiktoken")});
   EXPECT_EQ(found(model, 51864), letters_);
-  EXPECT_EQ(notes_, std::vector<std::string>{"the tokenizer is " + (user / "gpt2.tiktoken").string()});
+  EXPECT_EQ(notes_, std::vector<std::string>{tokenizer_is(user / "gpt2.tiktoken")});
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const fs::path prefix = dir_.path() / variable;
     const fs::path file = prefix / "lib/python3.12/site-packages/whisper/assets/multilingual.tiktoken";
     write_table(file, 50257);
     test::set_variable(variable, prefix.string());
     found(model);
-    EXPECT_EQ(notes_, std::vector<std::string>{"the tokenizer is " + file.string()}) << variable;
+    EXPECT_EQ(notes_, std::vector<std::string>{tokenizer_is(file)}) << variable;
     test::unset_variable(variable);
   }
   const fs::path path = dir_.path() / "packages/mlx_whisper/assets/multilingual.tiktoken";
   write_table(path, 50257);
   test::set_variable("PYTHONPATH", test::path_list({"/nowhere", dir_.path() / "packages"}));
   found(model);
-  EXPECT_EQ(notes_, std::vector<std::string>{"the tokenizer is " + path.string()});
+  EXPECT_EQ(notes_, std::vector<std::string>{tokenizer_is(path)});
 }
 
 TEST_F(whisper_tokenizer, in_the_cache_of_hugging_face) {
@@ -133,7 +134,7 @@ TEST_F(whisper_tokenizer, in_the_cache_of_hugging_face) {
   }
   write_vocabulary(snapshot(usual, "tiny") / "vocab.json", 50257);
   EXPECT_EQ(found(model), "t7");
-  EXPECT_EQ(notes_, std::vector<std::string>{"the tokenizer is " + (snapshot(usual, "tiny") / "vocab.json").string()});
+  EXPECT_EQ(notes_, std::vector<std::string>{tokenizer_is(snapshot(usual, "tiny") / "vocab.json")});
   const std::pair<const char*, const char*> roots[] = {
       {"XDG_CACHE_HOME", "huggingface/hub"}, {"HF_HOME", "hub"}, {"HUGGINGFACE_HUB_CACHE", ""}, {"HF_HUB_CACHE", ""}};
   for (const auto& [variable, below] : roots) {

@@ -66,7 +66,7 @@ TEST(parity_ct_punc, words_of_a_dictionary_equal_the_original) {
   for (const std::string form : {"with_dictionary", "without_dictionary"}) {
     SCOPED_TRACE(form);
     const fs::path copy = scratch.path() / form, file = scratch.path() / (form + ".gguf");
-    fs::copy(folder / "checkpoint", copy, fs::copy_options::recursive);
+    test::copy_folder(folder / "checkpoint", copy);
     const bool words = form == "with_dictionary";
     if (!words) fs::remove(copy / "jieba_usr_dict");
     convert_options options{.type = dtype::f32};

@@ -33,6 +33,16 @@ inline std::size_t files_in(const std::filesystem::path& folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
+/// A copy of a folder that may be written to, whatever the original allows. (Windows asks each file when it is
+/// removed.)
+inline void copy_folder(const std::filesystem::path& from, const std::filesystem::path& to) {
+  namespace fs = std::filesystem;
+  fs::copy(from, to, fs::copy_options::recursive);
+  fs::permissions(to, fs::perms::owner_all, fs::perm_options::add);
+  for (const fs::directory_entry& e : fs::recursive_directory_iterator(to))
+    fs::permissions(e.path(), e.is_directory() ? fs::perms::owner_all : fs::perms::owner_write, fs::perm_options::add);
+}
+
 /// A directory that is removed at the end.
 class temporary_directory {
  public:

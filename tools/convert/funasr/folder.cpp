@@ -28,7 +28,7 @@ namespace {
 // Where a file lies that configuration.json names. It must lie in the folder: a checkpoint has no business elsewhere.
 fs::path place_inside(const fs::path& root, const std::string& name, const fs::path& named_by) {
   const fs::path relative = utf8_path(name).lexically_normal();
-  if (relative.is_absolute() || relative.empty() || *relative.begin() == "..")
+  if (relative.has_root_path() || relative.empty() || *relative.begin() == "..")
     fail({.where = named_by.string(),
           .what = "names a file outside of the folder",
           .found = steno::weights::quoted(name)});
