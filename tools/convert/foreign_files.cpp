@@ -180,7 +180,7 @@ std::string merge_command(const fs::path& folder) {
   }
   return "merge them first: python -c \"from peft import PeftModel as P; from transformers import "
          "AutoModelForSpeechSeq2Seq as M; P.from_pretrained(M.from_pretrained('" +
-         base + "'), '" + folder.string() + "').merge_and_unload().save_pretrained('merged')\"";
+         base + "'), '" + folder.generic_string() + "').merge_and_unload().save_pretrained('merged')\"";
 }
 
 fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }

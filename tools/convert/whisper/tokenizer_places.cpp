@@ -21,7 +21,7 @@ std::vector<fs::path> tokenizer_places(bool english_only) {
 
   std::vector<fs::path> caches;
   const auto cache = [&](const std::string& root, const char* below) {
-    if (!root.empty()) caches.push_back(utf8_path(root) / below);
+    if (!root.empty()) caches.push_back((utf8_path(root) / below).make_preferred());
   };
   cache(environment_variable("HF_HUB_CACHE"), "");
   cache(environment_variable("HUGGINGFACE_HUB_CACHE"), "");
