@@ -109,6 +109,26 @@ void token(benchmark::State& state, dtype format, extent length = 146, std::opti
   });
 }
 
+// 64 tokens after the prompt; `repeats`: a text that says what an earlier one said, token by token.
+void text_64(benchmark::State& state, dtype format, bool repeats) {
+  const decoder& net = net_of<decoder>(format);
+  matrix<float, dynamic, 1024> x = matrix<float, dynamic, 1024>::Random(146, 1024);
+  nn::qwen3_decoder_state text;
+  text.sequences.format = net.cache_format();
+  context c;
+  net(x, text, c);
+  const matrix<float, dynamic, 1024> last = x.bottomRows(1);
+  const auto write = [&](std::span<const int> earlier) {
+    text.rewind(146);
+    x.bottomRows(1) = last;
+    return nn::qwen3_write(net, view<float, dynamic, 1024>(x.bottomRows(1)), text,
+                           {.max_tokens = 64, .stop_loops = false, .speculative = repeats, .earlier = earlier}, c)
+        .ids;
+  };
+  const std::vector<int> earlier = write({});
+  steno_bench::measure(state, {}, [&] { write(earlier); });
+}
+
 }  // namespace
 
 #define STENO_BENCH(what, format) BENCHMARK_CAPTURE(what, format, dtype::format)->Unit(benchmark::kMillisecond)
@@ -117,8 +137,12 @@ STENO_BENCH(audio_10s, bf16);
 // By format, so that the numbers of a net are made once.
 STENO_BENCH(prompt_146, q8_0);
 STENO_BENCH(token, q8_0);
+BENCHMARK_CAPTURE(text_64, q8_0, dtype::q8_0, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(text_64, q8_0_repeated, dtype::q8_0, true)->Unit(benchmark::kMillisecond);
 STENO_BENCH(prompt_146, bf16);
 STENO_BENCH(token, bf16);
+BENCHMARK_CAPTURE(text_64, bf16, dtype::bf16, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(text_64, bf16_repeated, dtype::bf16, true)->Unit(benchmark::kMillisecond);
 STENO_BENCH(prompt_146, q4_0);
 STENO_BENCH(token, q4_0);
 STENO_BENCH(prompt_146, q4_k);

@@ -177,6 +177,45 @@ TEST(qwen3_decoder, texts_are_written_together) {
   }
 }
 
+// Whatever is guessed, rightly or wrongly, the same text is written, and the state is as if nothing had been.
+TEST(qwen3_decoder, guesses_change_no_text) {
+  const fixture f;
+  context c;
+  struct written {
+    nn::qwen3_text text;
+    extent length;
+    int shown;
+  };
+  const auto write = [&](bool speculative, const std::vector<int>& earlier, const search::token_sampling& sampling = {},
+                         dtype format = dtype::f32) {
+    rows x = prompt_of(f.model, ids);
+    nn::qwen3_decoder_state state;
+    state.sequences.format = format;
+    nn::qwen3_read(f.model, view<float, dynamic, 32>(x), state, c);
+    int shown = 0;
+    nn::qwen3_text t = nn::qwen3_write(
+        f.model, view<float, dynamic, 32>(x.bottomRows(1)), state,
+        {.max_tokens = 60, .sampling = sampling, .stop_loops = false, .speculative = speculative, .earlier = earlier},
+        c, {}, [&](const nn::qwen3_writer&) { ++shown; });
+    return written{std::move(t), state.length(), shown};
+  };
+  for (const dtype format : {dtype::f32, dtype::f16, dtype::q8_0})
+    for (const double temperature : {0.0, 1.0}) {
+      const search::token_sampling sampling{.temperature = temperature, .seed = 3};
+      const written want = write(false, {}, sampling, format);
+      ASSERT_EQ(want.text.ids.size(), 60u);
+      std::vector<int> right = want.text.ids, late(right.begin() + 5, right.end()), other = right, strange = right;
+      for (std::size_t i = 0; i < other.size(); i += 7) other[i] = (other[i] + 1) % 50;
+      for (std::size_t i = 3; i < strange.size(); i += 5) strange[i] = i % 2 == 0 ? 50 : -3;  // no tokens of the model
+      for (const std::vector<int>& earlier : {std::vector<int>{}, right, late, other, strange}) {
+        const written got = write(true, earlier, sampling, format);
+        EXPECT_EQ(got.text.ids, want.text.ids);
+        EXPECT_EQ(got.length, want.length);
+        EXPECT_EQ(got.shown, want.shown);
+      }
+    }
+}
+
 TEST(qwen3_writer, goes_on_from_what_turned_in_circles) {
   const std::vector<int> before(23, 5);
   std::vector<float> scores(10, 0.0f);

@@ -105,6 +105,40 @@ TEST(parity_whisper_compact, decode) {
   }
 }
 
+// Whatever is guessed, rightly or wrongly, the same text is written. 1e-5: one row and several add up in another order.
+TEST(parity_whisper_compact, guesses_change_no_text) {
+  const auto pcm = sound();
+  context c;
+  matrix<float, dynamic, dynamic> x(3000, 80);
+  model().frontend(std::span(pcm).first(480000), x, c);
+  whisper::whisper_window w;
+  model().encode_rows(x, w, c);
+  const auto decode = [&](bool speculative, const std::vector<int>& earlier, int sample_len = 0) {
+    int shown = 0;
+    const auto show = [&](std::string_view) { ++shown; };
+    const whisper::whisper_decoded d = whisper::whisper_decode(
+        model(), w,
+        {.language = 0, .sample_len = sample_len, .writing = show, .speculative = speculative, .earlier = earlier}, c);
+    return std::pair(d, shown);
+  };
+  for (const int sample_len : {0, 7, 24}) {
+    SCOPED_TRACE(sample_len);
+    const auto [want, shown] = decode(false, {}, sample_len);
+    ASSERT_GE(want.tokens.size(), 7u);
+    std::vector<int> other = want.tokens, strange = want.tokens;
+    for (std::size_t i = 0; i < other.size(); i += 5) other[i] = (other[i] + 1) % 50;
+    for (std::size_t i = 3; i < strange.size(); i += 5) strange[i] = i % 2 == 0 ? 1000000 : -3;
+    for (const std::vector<int>& earlier : {std::vector<int>{}, want.tokens, other, strange}) {
+      const auto [got, also_shown] = decode(true, earlier, sample_len);
+      EXPECT_EQ(got.tokens, want.tokens);
+      EXPECT_EQ(got.text, want.text);
+      EXPECT_EQ(got.stop, want.stop);
+      EXPECT_EQ(also_shown, shown);
+      EXPECT_NEAR(got.avg_logprob, want.avg_logprob, 1e-5);
+    }
+  }
+}
+
 TEST(parity_whisper_compact, transcribe) {
   const auto pcm = sound();
   context c;

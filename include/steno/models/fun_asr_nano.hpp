@@ -350,7 +350,8 @@ segment fun_asr_nano<S, Frontend>::recognise(std::span<const float> pcm, const o
                               .max_tokens = o.max_new_tokens,
                               .sampling = o.sampling,
                               .stop_loops = o.max_repeats > 0,
-                              .hotwords = o.favoured};
+                              .hotwords = o.favoured,
+                              .earlier = o.earlier};
   const auto show = [&](const nn::qwen3_writer& w) {
     if (o.writing) o.writing(plain_text(tokenizer.decode(w.text().ids, true)));
   };

@@ -32,6 +32,7 @@ struct fun_asr_nano_options {
   bool word_timestamps = true;                          ///< times of words, by the CTC head where the file has one
   core::text_ref writing = {};                          ///< takes the text so far behind each token
   const search::hotword_automaton* favoured = nullptr;  ///< phrases to favour, beside the prompt; null: none
+  std::span<const int> earlier = {};                    ///< tokens of a text that this one may repeat: written faster
 };
 
 /// A language of the multilingual model and its name in the prompt.

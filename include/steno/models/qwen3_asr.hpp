@@ -47,6 +47,7 @@ struct qwen3_asr_options {
   int max_repeats = 3;
   core::text_ref writing = {};  ///< takes the text of a clip so far behind each token; not of several clips at once
   const search::hotword_automaton* hotwords = nullptr;  ///< phrases to favour, beside the prompt; null: none
+  std::span<const int> earlier = {};                    ///< tokens of a text that this one may repeat: written faster
 };
 
 /// One part of a recording, as the model wrote it.
@@ -160,7 +161,8 @@ class qwen3_asr : public qwen3_thinker<S> {
             .sampling = o.sampling,
             .stop_loops = o.max_repeats > 0,
             .hotwords = o.hotwords,
-            .text_tag = text_tag(language)};
+            .text_tag = text_tag(language),
+            .earlier = o.earlier};
   }
   /// The token behind which the text begins, or -1 where the prompt has it; `language` is a name or empty.
   int text_tag(const std::string& language) const { return language.empty() ? tokenizer.find("<asr_text>") : -1; }

@@ -2,13 +2,15 @@
 //
 // Follows `DecodingTask` (whisper/decoding.py): language from the first token's scores, prompt and prefix, suppression
 // and times (search/whisper_rules.hpp), greedy, sampled or beam search (search/token_search.hpp), the best of a
-// group by its score for each token. Tested in tests/parity/whisper_decode_test.cpp.
+// group by its score for each token. A greedy text that repeats itself, its prompt or an earlier one is read several
+// tokens at a time (search/token_draft.hpp). Tested in tests/parity/whisper_decode_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/text_ref.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/whisper_window.hpp>
 #include <steno/networks/whisper_decoder.hpp>
+#include <steno/search/token_draft.hpp>
 #include <steno/search/token_search.hpp>
 #include <steno/search/whisper_rules.hpp>
 #include <steno/text/compression_ratio.hpp>
@@ -17,6 +19,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +51,8 @@ struct whisper_decode_options {
   /// temperature.
   const search::hotword_automaton* hotwords = nullptr;
   core::text_ref writing = {};  ///< takes the text of the window so far, of the first hypothesis, behind each token
+  bool speculative = true;      ///< whether tokens are guessed; never in beams, nor while stages are traced
+  std::span<const int> earlier = {};  ///< tokens of a text that this one may repeat
 };
 
 /// Why the text of a window ends: its end token, the limit of tokens, or the decoder's context is full.
@@ -166,8 +171,12 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
 
   core::workspace::frame scratch(c.scratch);
   const int group = std::max({o.beam_size, o.best_of, 1});
-  auto rows = scratch.matrix(std::max<extent>(given, group), m.decoder.width());
-  auto scores = scratch.matrix(group, vocabulary);
+  // Of one text that is the likeliest: samples are seldom guessed.
+  const bool guesses = o.speculative && group == 1 && o.beam_size == 0 && o.temperature == 0 && !c.tracing();
+  search::token_draft draft({.guesses = guesses, .earlier = o.earlier, .known = o.prompt, .vocabulary = vocabulary});
+  const extent at_once = std::max<extent>(draft.rows(), group);
+  auto rows = scratch.matrix(std::max(given, at_once), m.decoder.width());
+  auto scores = scratch.matrix(at_once, vocabulary);
   w.text.clear();
   m.prompt_rows(ids, w, core::write(rows.topRows(given)), c);
   auto first = scratch.matrix(1, vocabulary);
@@ -183,11 +192,12 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
     std::vector<int> next, sources;
     d.stop = whisper_stop::sample_len;
     for (extent step = 0; step < max_tokens; ++step) {
+      auto now = core::write(scores.middleRows(draft.row(), group));
       for (int g = 0; g < group; ++g)
         rules.apply(chooser.tokens_of(static_cast<std::size_t>(g)),
-                    {scores.data() + g * vocabulary, static_cast<std::size_t>(vocabulary)});
-      kernels::log_softmax(core::read(scores), scores, c.run);
-      const bool going = chooser.advance(core::read(scores), next, sources);
+                    {now.data() + g * vocabulary, static_cast<std::size_t>(vocabulary)});
+      kernels::log_softmax(core::read(now), now, c.run);
+      const bool going = chooser.advance(core::read(now), next, sources);
       if (o.writing && going) {
         const std::span<const int> best = chooser.tokens_of(0);
         o.writing(tokenizers::unicode::strip(t.text_of({best.begin(), best.end()})));
@@ -197,6 +207,15 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
       if (given + step + 1 > context_size) {
         d.stop = whisper_stop::context;
         break;
+      }
+      if (guesses) {
+        if (draft.follow(next[0], context_size - (given + step + 1))) continue;
+        w.text.rewind(w.text.length() - draft.wrong());
+        const std::span<const int> now_read = draft.pass();
+        auto pass = core::write(rows.topRows(static_cast<extent>(now_read.size())));
+        m.prompt_rows(now_read, w, pass, c);
+        m.logits_of(pass, core::write(scores.topRows(pass.rows())), c);
+        continue;
       }
       w.text.fork(sources);
       auto last = core::write(rows.topRows(group));

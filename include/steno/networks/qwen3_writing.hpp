@@ -3,14 +3,16 @@
 // The likeliest token is taken each time, as the published models are used (do_sample false), unless samples are
 // wanted. Writing ends with a token that ends texts, after so many tokens, or when the text turns in circles: the
 // same few tokens again and again are what a language model makes of silence and noise. Hotwords are steno's own: what
-// goes on with a phrase of theirs earns more before a token is chosen. Several texts can be written at once: each step
-// is one product for all that go on. Tested in tests/networks/qwen3_decoder_test.cpp,
-// tests/parity/qwen3_asr_test.cpp and tests/models/qwen3_asr_test.cpp.
+// goes on with a phrase of theirs earns more before a token is chosen. Where a text repeats itself or an earlier one,
+// several tokens are guessed and read in one pass (search/token_draft.hpp); what is chosen does not depend on it.
+// Several texts can be written at once: each step is one product for all that go on. Tested in
+// tests/networks/qwen3_decoder_test.cpp, tests/parity/qwen3_asr_test.cpp and tests/models/qwen3_asr_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/search/token_choice.hpp>
+#include <steno/search/token_draft.hpp>
 #include <steno/search/token_search.hpp>
 
 #include <algorithm>
@@ -63,7 +65,9 @@ struct qwen3_writing {
   search::token_sampling sampling = {};                 ///< how a token is chosen by its scores
   bool stop_loops = true;                               ///< false: circles go on until max_tokens
   const search::hotword_automaton* hotwords = nullptr;  ///< phrases to favour in the text; null: none
-  int text_tag = -1;  ///< the token behind which the text begins; negative: it begins at once
+  int text_tag = -1;                  ///< the token behind which the text begins; negative: it begins at once
+  bool speculative = true;            ///< whether tokens are guessed; not while stages are traced
+  std::span<const int> earlier = {};  ///< a text that this one may repeat, with what it goes on from
 };
 
 /// The length k of the pattern that `ids` ends with again and again, or 0: k is up to 64 and the pattern fills the last
@@ -170,22 +174,30 @@ struct no_reader {
 };
 }  // namespace detail
 
-/// Writes after a prompt whose last row left the layers as `row` [1, D], which is overwritten. read(writer) behind each
-/// token.
+/// Writes after a prompt whose last row left the layers as `row` [1, D]. read(writer) behind each token.
 template <class Decoder, extent D, class Reader = detail::no_reader>
 qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_decoder_state& s, const qwen3_writing& o,
                        context& c, std::span<const int> before = {}, Reader&& read = {}) {
   qwen3_writer w(o, before);
+  search::token_draft draft(
+      {.guesses = o.speculative && !c.tracing(), .earlier = o.earlier, .vocabulary = m.vocabulary()});
+  for (const int id : before) draft.add(id);
   core::workspace::frame scratch(c.scratch);
-  auto scores = scratch.template matrix<dynamic, Decoder::output>(1, m.outputs());
-  while (w.going()) {
-    m.logits(core::as<const float, dynamic, D>(row), scores, c);
-    if (!w.take({scores.data(), static_cast<std::size_t>(scores.cols())})) break;
+  auto rows = scratch.template matrix<dynamic, D>(draft.rows(), m.width());
+  auto scores = scratch.template matrix<dynamic, Decoder::output>(draft.rows(), m.outputs());
+  if (w.going()) m.logits(core::as<const float, dynamic, D>(row), scores.topRows(1), c);
+  while (w.going() &&
+         w.take({scores.data() + draft.row() * scores.outerStride(), static_cast<std::size_t>(scores.cols())})) {
     read(std::as_const(w));
-    const int id = w.last();
-    m.embed(std::span<const int>(&id, 1), row);
-    m(row, s, c);
+    if (draft.follow(w.last())) continue;
+    if (draft.wrong() > 0) s.rewind(s.length() - draft.wrong());
+    const std::span<const int> ids = draft.pass();
+    auto pass = rows.topRows(static_cast<extent>(ids.size()));
+    m.embed(ids, pass);
+    m(pass, s, c);
+    m.logits(core::as<const float, dynamic, D>(pass), scores.topRows(pass.rows()), c);
   }
+  if (draft.unused() > 0) s.rewind(s.length() - draft.unused());
   return w.text();
 }
 

@@ -35,6 +35,7 @@ struct family<funasr::fun_asr_nano<S, Frontend>> : family_defaults<funasr::fun_a
     detail::set_language_model_options(o.decoding, own);
     own.writing = o.writing;
     own.favoured = &guides.hotwords;
+    own.earlier = guides.earlier;
     return own;
   }
 };

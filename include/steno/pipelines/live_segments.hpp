@@ -56,10 +56,10 @@ STENO_COLD inline transcribe_options as_recording(const session_options& o, cons
 
 /// How segments are recognised.
 struct segment_settings {
-  transcribe_options recording;                  ///< as clips of a recording; its detector finds them
-  std::unique_ptr<const any_vad> own_detector;   ///< which may be this one
-  std::unique_ptr<const search::guides> guides;  ///< what they favour
-  segmentation::cut_policy cut;                  ///< of longer ones than the model takes
+  transcribe_options recording;                 ///< as clips of a recording; its detector finds them
+  std::unique_ptr<const any_vad> own_detector;  ///< which may be this one
+  std::unique_ptr<search::guides> guides;       ///< what they favour
+  segmentation::cut_policy cut;                 ///< of longer ones than the model takes
 };
 
 /// Model, detector and `partials` must outlive it. It may be moved; one thread at a time.
@@ -166,6 +166,7 @@ class live_segments {
     kept_.clear();
     kept_words_.clear();
     before_.clear();
+    tokens_.clear();
     by_partials_.clear();
     live_.reset();
     fed_ = at;
@@ -191,7 +192,8 @@ class live_segments {
   }
 
   // One segment of samples [open_, to).
-  segment recognise(extent to, context& c) const {
+  segment recognise(extent to, context& c) {
+    guides_->earlier = tokens_;  // a text is much as it was a moment ago
     segment whole;
     bool any = false;
     const double offset = seconds(open_);
@@ -209,6 +211,7 @@ class live_segments {
         whole = std::move(s);
       any = true;
     }
+    tokens_ = whole.token_ids;
     if (any) return whole;
     whole.start = offset;
     whole.end = seconds(to);
@@ -339,7 +342,7 @@ class live_segments {
   clip_model model_;
   std::unique_ptr<const any_vad> detector_;  // unless another one was given
   transcribe_options options_;
-  std::unique_ptr<const search::guides> guides_;  // stays where it is when the session moves
+  std::unique_ptr<search::guides> guides_;  // stays where it is when the session moves
   vad_stream voices_;
   segmentation::part_cutter cut_;
   const loaded_model* partials_;
@@ -358,6 +361,7 @@ class live_segments {
   std::string kept_;   // the beginning of its text that stays
   std::vector<word> kept_words_;
   std::string before_;                       // its text when it was recognised last
+  std::vector<int> tokens_;                  // of that text
   std::unique_ptr<session_interface> live_;  // of the other model
   std::string by_partials_;                  // what that has settled of the utterance
   extent fed_ = 0;                           // how far that has the samples

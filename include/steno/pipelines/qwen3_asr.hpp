@@ -41,6 +41,7 @@ struct family<qwen3::qwen3_asr<S>> : family_defaults<qwen3::qwen3_asr<S>> {
     detail::set_language_model_options(o.decoding, own);
     own.writing = o.writing;
     own.hotwords = &guides.hotwords;
+    own.earlier = guides.earlier;
     return own;
   }
   /// Each step reads the weights once for a token of each clip.

@@ -75,7 +75,7 @@ class segment_session {
     if (vad == nullptr) s.own_detector = std::make_unique<const any_vad>(energy_vad(m.sample_rate));
     s.recording = detail::as_recording(o, vad == nullptr ? s.own_detector.get() : vad);
     require_supported(m, s.recording);
-    s.guides = std::make_unique<const search::guides>(guides_of(m, s.recording));
+    s.guides = std::make_unique<search::guides>(guides_of(m, s.recording));
     s.cut = clips_of(m, s.recording).cut;
     s.cut.rule = segmentation::cut_rule::within;  // as recordings with a detector
     return s;

@@ -45,6 +45,7 @@ STENO_COLD whisper::whisper_transcribe_options whisper_options(const Model& m, c
   else if (!guides.hotwords.empty())
     own.decode.beam_size = static_cast<int>(search::token_beam_options::default_beam);
   own.decode.hotwords = &guides.hotwords;
+  own.decode.earlier = guides.earlier;
   own.decode.writing = o.writing;
   const decoding_options& d = o.decoding;
   const auto take = [](const auto& from, auto& to) {

@@ -9,6 +9,7 @@
 #include <steno/search/word_scorer.hpp>
 
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace steno {
@@ -19,6 +20,8 @@ namespace search {
 struct guides {
   hotword_automaton hotwords = {};                  ///< phrases; none: empty
   std::optional<word_scorer> words = std::nullopt;  ///< a language model
+  std::span<const int> earlier =
+      {};  ///< tokens of a text that comes again, perhaps: guessed (token_draft), not favoured
 
   /// Nothing is favoured.
   bool empty() const noexcept { return hotwords.empty() && !words; }

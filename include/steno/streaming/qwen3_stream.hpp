@@ -210,7 +210,8 @@ class qwen3_stream {
                                              {.ends = m.ends,
                                               .max_tokens = options_.max_new_tokens,
                                               .hotwords = options_.hotwords,
-                                              .text_tag = m.text_tag(language_)},
+                                              .text_tag = m.text_tag(language_),
+                                              .earlier = answer_},
                                              c, m.tokenizer.encode(prefix));
     read_ = before + whole;
 
