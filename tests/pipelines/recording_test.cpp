@@ -193,7 +193,7 @@ TEST(recording, what_cannot_be_heard_together_is_said_by_each) {
 TEST(recording, clips_are_no_longer_than_the_file_says) {
   const test::temporary_directory scratch;
   const auto told = [&](std::optional<double> seconds) {
-    const fs::path file = scratch.path() / "model.gguf";
+    const fs::path file = scratch.path() / (seconds ? "short.gguf" : "free.gguf");
     convert(test::compact() / "qwen3_asr" / "model.gguf", file, {.longest_clip = seconds});
     return transcriber(file.string());
   };
