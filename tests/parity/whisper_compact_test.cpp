@@ -78,13 +78,18 @@ TEST(parity_whisper_compact, stages) {
   test::expect_close(logits, folder / "logits_prompt_last2.npy", 1e-4);
 }
 
-TEST(parity_whisper_compact, decode) {
+whisper::whisper_window first_window(context& c) {
   const auto pcm = sound();
-  context c;
   matrix<float, dynamic, dynamic> x(3000, 80);
   model().frontend(std::span(pcm).first(480000), x, c);
   whisper::whisper_window w;
   model().encode_rows(x, w, c);
+  return w;
+}
+
+TEST(parity_whisper_compact, decode) {
+  context c;
+  whisper::whisper_window w = first_window(c);
   const auto all = expected();
   for (const auto& [name, want] : all["decode"].items()) {
     SCOPED_TRACE(name);
@@ -107,12 +112,8 @@ TEST(parity_whisper_compact, decode) {
 
 // Whatever is guessed, rightly or wrongly, the same text is written. 1e-5: one row and several add up in another order.
 TEST(parity_whisper_compact, guesses_change_no_text) {
-  const auto pcm = sound();
   context c;
-  matrix<float, dynamic, dynamic> x(3000, 80);
-  model().frontend(std::span(pcm).first(480000), x, c);
-  whisper::whisper_window w;
-  model().encode_rows(x, w, c);
+  whisper::whisper_window w = first_window(c);
   const auto decode = [&](bool speculative, const std::vector<int>& earlier, int sample_len = 0) {
     int shown = 0;
     const auto show = [&](std::string_view) { ++shown; };

@@ -20,8 +20,8 @@ namespace search {
 struct guides {
   hotword_automaton hotwords = {};                  ///< phrases; none: empty
   std::optional<word_scorer> words = std::nullopt;  ///< a language model
-  std::span<const int> earlier =
-      {};  ///< tokens of a text that comes again, perhaps: guessed (token_draft), not favoured
+  /// Tokens of a text that comes again, perhaps: they are guessed (token_draft), not favoured.
+  std::span<const int> earlier = {};
 
   /// Nothing is favoured.
   bool empty() const noexcept { return hotwords.empty() && !words; }

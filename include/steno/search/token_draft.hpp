@@ -43,7 +43,8 @@ class token_draft {
 
   /// Copies what it guesses from.
   explicit token_draft(const token_draft_options& o) : vocabulary_(o.vocabulary), guesses_(o.guesses) {
-    if (guesses_) all_.reserve(o.earlier.size() + o.known.size() + room);
+    if (!guesses_) return;
+    all_.reserve(o.earlier.size() + o.known.size() + room);
     all_.assign(o.known.begin(), o.known.end());
     if (!o.earlier.empty()) {
       all_.push_back(begin);
