@@ -130,6 +130,9 @@ const bool registered = [] {
 #if defined(__x86_64__)
       if (kernels::best_isa() == isa::amx) add(format, isa::avx512vnni);  // what processors without tiles do
 #endif
+#if defined(__x86_64__)
+      if (kernels::best_isa() > isa::avxvnni && kernels::has_isa(isa::avxvnni)) add(format, isa::avxvnni);
+#endif
       if (kernels::best_isa() > kernels::lowest_vector_isa) add(format, kernels::lowest_vector_isa);
     }
     benchmark::RegisterBenchmark(("eigen/f32/" + size).c_str(), eigen, s);

@@ -1,7 +1,8 @@
-// compare-ggml [--shape NxK]... [--format NAME]... [--rows M,M,...] [--rounds N] - products of steno and of ggml side
-// by side: y[M, N] = x[M, K] w[N, K]^T with the same stored weights, activations prepared inside, one thread. ggml's is
-// the better of its plain and its repacked weights. In each round every one has a turn, so that all see the same
-// moments; measure pinned and undisturbed:
+// compare-ggml [--shape NxK]... [--format NAME]... [--rows M,M,...] [--rounds N] [--isa LEVEL] - products of steno and
+// of ggml side by side: y[M, N] = x[M, K] w[N, K]^T with the same stored weights, activations prepared inside, one
+// thread. ggml's is the better of its plain and its repacked weights. In each round every one has a turn, so that all
+// see the same moments. --isa: steno's instruction set, by its name in kernels/cpu.hpp; ggml's is decided when it is
+// built. Measure pinned and undisturbed:
 //   chrt -f 50 taskset -c 1 build/bin/compare-ggml
 // Weights of fewer than eight rows come from memory: so many copies that no cache holds them. A line is: minimum and
 // median of steno in microseconds, of ggml, ggml's minimum through steno's, of the medians, rate of steno (GB/s of
@@ -233,6 +234,14 @@ int main(int count, char** arguments) {
       for (; *at != 0; at += *at == ',' ? 1 : 0) rows.push_back(std::strtol(at, &at, 10));
     } else if (option == "--rounds") {
       rounds = std::atoi(at);
+    } else if (option == "--isa") {
+      const auto level = std::find_if(std::begin(kernels::isa_levels), std::end(kernels::isa_levels),
+                                      [&](kernels::isa l) { return kernels::name_of(l) == at && kernels::has_isa(l); });
+      if (level == std::end(kernels::isa_levels)) {
+        std::fprintf(stderr, "this processor has no instruction set %s\n", at);
+        return 2;
+      }
+      kernels::limit_isa(*level);
     } else {
       std::fprintf(stderr, "unknown option %s; see the file's beginning\n", arguments[i]);
       return 2;
@@ -242,6 +251,7 @@ int main(int count, char** arguments) {
   if (rows.empty()) rows = {1, 2, 5, 16, 100, 500, 1500};
   ggml_log_set([](ggml_log_level, const char*, void*) {}, nullptr);  // a line for each weight that it repacks
   ggml_cpu_init();
+  std::printf("%s\n", std::string(kernels::name_of(kernels::active_isa())).c_str());
   std::printf("format  NxK     rows  steno: min    median  ggml: min    median    ratio (min, median)\n");
   for (const shape& s : shapes)
     for (const format_pair& f : formats)

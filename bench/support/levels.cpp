@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     const std::vector<float> pcm = read_wav(argv[2]);
     const int rounds = std::atoi(argv[3]);
     for (const steno::kernels::isa level : steno::kernels::isa_levels) {
-      if (level > steno::kernels::best_isa()) break;
+      if (!steno::kernels::has_isa(level)) continue;
       steno::kernels::limit_isa(level);
       steno::context context;
       const auto model = steno::load<steno::funasr::sense_voice_any>(argv[1]);

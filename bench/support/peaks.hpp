@@ -104,6 +104,26 @@ inline void read_256(const std::byte* p, std::size_t bytes) {
 }
 #include <steno/kernels/isa/region_end.hpp>
 
+#include <steno/kernels/isa/region_avxvnni_begin.hpp>
+inline void dot_256_vnni() {
+#define STENO_BENCH_OP(i)                \
+  __m256i a##i = _mm256_setzero_si256(); \
+  asm volatile("" : "+x"(a##i));
+  STENO_BENCH_TWELVE(STENO_BENCH_OP)
+#undef STENO_BENCH_OP
+  __m256i x = _mm256_set1_epi8(1), y = _mm256_set1_epi8(1);
+  for (long n = 0; n < rounds; ++n) {
+    asm volatile("" : "+x"(x), "+x"(y));
+#define STENO_BENCH_OP(i) a##i = _mm256_dpbusd_avx_epi32(a##i, x, y);
+    STENO_BENCH_TWELVE(STENO_BENCH_OP)
+#undef STENO_BENCH_OP
+  }
+#define STENO_BENCH_OP(i) asm volatile("" ::"x"(a##i));
+  STENO_BENCH_TWELVE(STENO_BENCH_OP)
+#undef STENO_BENCH_OP
+}
+#include <steno/kernels/isa/region_end.hpp>
+
 #include <steno/kernels/isa/region_avx512vnni_begin.hpp>
 inline void fma_512() {
 #define STENO_BENCH_OP(i)              \
@@ -166,22 +186,24 @@ inline const std::byte* large_memory(std::size_t bytes) {
 }
 }  // namespace detail
 
-/// Rates of this moment, each from the best of three bursts of about a millisecond (reading: of 64 MiB each).
+/// Rates of this moment, each from the best of three bursts of about a millisecond (reading: of 64 MiB each). Peaks are
+/// those of the instruction set in use.
 inline double fma_rate() {
 #if defined(__x86_64__)
-  const steno::kernels::isa best = steno::kernels::best_isa();
+  const steno::kernels::isa level = steno::kernels::active_isa();
   constexpr double work = 2.0 * 12 * static_cast<double>(detail::rounds);
-  if (best >= steno::kernels::isa::avx512) return detail::best_rate(16 * work, 3, detail::fma_512);
-  if (best >= steno::kernels::isa::avx2) return detail::best_rate(8 * work, 3, detail::fma_256);
+  if (level >= steno::kernels::isa::avx512) return detail::best_rate(16 * work, 3, detail::fma_512);
+  if (level >= steno::kernels::isa::avx2) return detail::best_rate(8 * work, 3, detail::fma_256);
 #endif
   return 0;
 }
 inline double int8_rate() {
 #if defined(__x86_64__)
   constexpr double work = 2.0 * 12 * static_cast<double>(detail::rounds);
-  const steno::kernels::isa best = steno::kernels::best_isa();
-  if (best >= steno::kernels::isa::avx512vnni) return detail::best_rate(64 * work, 3, detail::dot_512);
-  if (best >= steno::kernels::isa::avx2) return detail::best_rate(32 * work, 3, detail::dot_256);
+  const steno::kernels::isa level = steno::kernels::active_isa();
+  if (level >= steno::kernels::isa::avx512vnni) return detail::best_rate(64 * work, 3, detail::dot_512);
+  if (level == steno::kernels::isa::avxvnni) return detail::best_rate(32 * work, 3, detail::dot_256_vnni);
+  if (level >= steno::kernels::isa::avx2) return detail::best_rate(32 * work, 3, detail::dot_256);
 #endif
   return 0;
 }

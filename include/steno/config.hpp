@@ -36,6 +36,8 @@
 #endif
 #elif defined(__AVX512F__)
 #define STENO_ABI_ISA partial_avx512
+#elif defined(__AVXVNNI__)
+#define STENO_ABI_ISA avxvnni
 #else
 #define STENO_ABI_ISA avx2
 #endif

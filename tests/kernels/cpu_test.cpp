@@ -11,6 +11,7 @@ namespace cpu_test {
 
 using steno::kernels::active_isa;
 using steno::kernels::best_isa;
+using steno::kernels::has_isa;
 using steno::kernels::isa;
 using steno::kernels::limit_isa;
 
@@ -19,10 +20,26 @@ TEST(cpu, starts_at_the_best_set) { EXPECT_EQ(active_isa(), best_isa()); }
 TEST(cpu, is_lowered_and_raised_but_not_beyond_the_best) {
   for (isa level : steno::kernels::isa_levels) {
     limit_isa(level);
-    EXPECT_EQ(active_isa(), std::min(level, best_isa())) << name_of(level);
+    EXPECT_TRUE(has_isa(active_isa())) << name_of(level);
+    for (isa lower : steno::kernels::isa_levels)
+      if (lower <= level && has_isa(lower)) {
+        EXPECT_LE(lower, active_isa()) << name_of(level);
+      }
+    EXPECT_LE(active_isa(), level);
   }
   limit_isa(best_isa());
   EXPECT_EQ(active_isa(), best_isa());
+}
+
+TEST(cpu, has_its_best_set_and_all_below_but_for_avxvnni) {
+  EXPECT_TRUE(has_isa(best_isa()));
+  for (isa level : steno::kernels::isa_levels) {
+    if (level > best_isa()) {
+      EXPECT_FALSE(has_isa(level)) << name_of(level);
+    } else if (name_of(level) != "avxvnni") {
+      EXPECT_TRUE(has_isa(level)) << name_of(level);
+    }
+  }
 }
 
 TEST(cpu, agrees_with_the_compilers_promise) {

@@ -28,7 +28,7 @@ template <class F>
 void each_isa(F f) {
   using steno::kernels::isa;
   for (const isa level : steno::kernels::isa_levels) {
-    if (level > steno::kernels::best_isa()) break;
+    if (!steno::kernels::has_isa(level)) continue;
 #if defined(__aarch64__)
     if (level > isa::neon) break;  // those above differ in int8 products
 #endif

@@ -124,7 +124,7 @@ struct isa_guard {
 inline std::vector<kernels::isa> available_isas() {
   std::vector<kernels::isa> all;
   for (const kernels::isa level : kernels::isa_levels)
-    if (level <= kernels::best_isa()) all.push_back(level);
+    if (kernels::has_isa(level)) all.push_back(level);
   return all;
 }
 }  // namespace steno_test

@@ -43,7 +43,7 @@ void limit_isa(const std::string& name) {
   using namespace steno::kernels;
   std::string known;
   for (const isa level : isa_levels) {
-    if (level > best_isa()) break;
+    if (!has_isa(level)) continue;
     if (name == name_of(level)) return limit_isa(level);
     known.append(known.empty() ? "" : ", ").append(name_of(level));
   }

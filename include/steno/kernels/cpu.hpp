@@ -30,7 +30,8 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-/// Instruction sets of this architecture in rising order; each includes those before it.
+/// Instruction sets of this architecture in rising order; each includes those before it, but for AVX-VNNI, which many
+/// processors with AVX-512 lack: has_isa().
 #if defined(__aarch64__)
 /// neon: what every AArch64 processor has. neon_dotprod: + products of four int8 (sdot). neon_i8mm: + of int8 matrices.
 enum class isa { scalar, neon, neon_dotprod, neon_i8mm };
@@ -55,14 +56,17 @@ inline constexpr isa isa_levels[] = {isa::scalar, isa::simd128};
 
 constexpr std::string_view name_of(isa level) { return level == isa::simd128 ? "simd128" : "scalar"; }
 #else
-/// avx2: avx2 fma f16c. avx512: + f bw vl dq. avx512vnni: + vnni. amx: + vbmi, tiles of bfloat16.
-enum class isa { scalar, avx2, avx512, avx512vnni, amx };
-inline constexpr isa isa_levels[] = {isa::scalar, isa::avx2, isa::avx512, isa::avx512vnni, isa::amx};
+/// avx2: avx2 fma f16c. avxvnni: + avxvnni. avx512: avx2 + f bw vl dq. avx512vnni: + vnni. amx: + vbmi, tiles of
+/// bfloat16.
+enum class isa { scalar, avx2, avxvnni, avx512, avx512vnni, amx };
+inline constexpr isa isa_levels[] = {isa::scalar, isa::avx2, isa::avxvnni, isa::avx512, isa::avx512vnni, isa::amx};
 
 constexpr std::string_view name_of(isa level) {
   switch (level) {
     case isa::avx2:
       return "avx2";
+    case isa::avxvnni:
+      return "avxvnni";
     case isa::avx512:
       return "avx512";
     case isa::avx512vnni:
@@ -88,7 +92,11 @@ constexpr isa promised_isa() {
   return isa::avx512;
 #endif
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#if defined(__AVXVNNI__)
+  return isa::avxvnni;
+#else
   return isa::avx2;
+#endif
 #elif defined(__ARM_FEATURE_MATMUL_INT8) && defined(__ARM_FEATURE_DOTPROD)
   return isa::neon_i8mm;
 #elif defined(__ARM_FEATURE_DOTPROD)
@@ -119,6 +127,16 @@ inline bool tiles_are_granted() noexcept {
 }
 #endif
 
+/// Whether a processor with AVX2 has AVX-VNNI.
+inline bool query_avxvnni() noexcept {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1u) != 0;
+#else
+  return false;
+#endif
+}
+
 inline isa query_processor() noexcept {
 #if defined(__x86_64__)
   // The builtin also checks that the system saves the registers; f16c is not in clang 14's list, so its bit is read
@@ -129,7 +147,7 @@ inline isa query_processor() noexcept {
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !f16c) return isa::scalar;
   if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
       !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))
-    return isa::avx2;
+    return query_avxvnni() ? isa::avxvnni : isa::avx2;
   if (!__builtin_cpu_supports("avx512vnni")) return isa::avx512;
   return tiles_are_granted() ? isa::amx : isa::avx512vnni;
 #elif defined(__aarch64__) && defined(__linux__)
@@ -159,16 +177,27 @@ inline isa best_isa() noexcept {
   return best;
 }
 
+/// Whether this processor has the set.
+inline bool has_isa(isa level) noexcept {
+#if defined(__x86_64__)
+  static const bool avxvnni = best_isa() == isa::avxvnni || (best_isa() > isa::avxvnni && detail::query_avxvnni());
+  if (level == isa::avxvnni) return avxvnni;
+#endif
+  return level <= best_isa();
+}
+
 /// The set that kernels use now. Safe from any thread.
 inline isa active_isa() noexcept {
   const int word = detail::isa_word.load(std::memory_order_relaxed);
   return word < 0 ? best_isa() : static_cast<isa>(word);
 }
 
-/// Uses no more than `level` from now on (and never more than best_isa()). For tests and benchmarks; not while others
-/// run.
+/// Uses `level` from now on, or the highest set below it that the processor has. For tests and benchmarks; not while
+/// others run.
 inline void limit_isa(isa level) noexcept {
-  detail::isa_word.store(static_cast<int>(std::min(level, best_isa())), std::memory_order_relaxed);
+  level = std::min(level, best_isa());
+  while (!has_isa(level)) level = static_cast<isa>(static_cast<int>(level) - 1);
+  detail::isa_word.store(static_cast<int>(level), std::memory_order_relaxed);
 }
 
 }  // namespace kernels

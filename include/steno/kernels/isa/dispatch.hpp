@@ -13,7 +13,7 @@ inline namespace STENO_ABI {
 namespace kernels::detail {
 
 /// The function of the active level, or of the highest below it that has one of its own: vnni, dotprod and i8mm add
-/// nothing for floats.
+/// nothing for floats. (AVX-VNNI, between two that have, is handed the lower one's.)
 template <class F, class... Higher>
 F* choose(F* scalar, Higher*... higher) noexcept {
   F* const functions[] = {scalar, higher...};
@@ -26,7 +26,7 @@ F* choose(F* scalar, Higher*... higher) noexcept {
 
 // The function `name` for the active instruction set; used inside namespace steno::kernels only.
 #if defined(__x86_64__)
-#define STENO_KERNEL(name) detail::choose(&scalar::name, &avx2::name, &avx512::name)
+#define STENO_KERNEL(name) detail::choose(&scalar::name, &avx2::name, &avx2::name, &avx512::name)
 #elif defined(__aarch64__)
 #define STENO_KERNEL(name) detail::choose(&scalar::name, &neon::name)
 #else

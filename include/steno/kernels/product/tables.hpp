@@ -18,6 +18,7 @@ STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
 #include <steno/kernels/product/reference.hpp>
 #if defined(__x86_64__)
 #include <steno/kernels/product/amx.hpp>
+#include <steno/kernels/product/avxvnni.hpp>
 #elif defined(__aarch64__)
 #include <steno/kernels/product/neon_i8mm.hpp>
 #elif defined(__wasm_simd128__)
@@ -37,6 +38,8 @@ STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexce
       return avx512vnni::product_kernels;
     case isa::avx512:
       return avx512::product_kernels;
+    case isa::avxvnni:
+      return avxvnni::product_kernels;
     case isa::avx2:
       return avx2::product_kernels;
     default:
