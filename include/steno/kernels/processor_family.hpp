@@ -16,15 +16,19 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-enum class processor_family { other, intel, amd, amd_avx512 };
+/// amd: those without AVX-512, up to Zen 3. amd_zen5: and what follows it.
+enum class processor_family { other, intel, amd, amd_zen4, amd_zen5 };
 
 namespace detail {
-/// From the twelve letters of cpuid leaf 0, and whether the processor has AVX-512 (from Zen 4 on, AMD's have).
-constexpr processor_family family_of_vendor(std::string_view vendor, bool avx512) {
+/// From the twelve letters of cpuid leaf 0, whether the processor has AVX-512 (AMD's have from Zen 4 on), and the first
+/// word of leaf 1, which holds its maker's number of the family.
+constexpr processor_family processor_family_of(std::string_view vendor, bool avx512, unsigned signature) {
   if (vendor == "GenuineIntel") return processor_family::intel;
-  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine")
-    return avx512 ? processor_family::amd_avx512 : processor_family::amd;
-  return processor_family::other;
+  if (vendor != "AuthenticAMD" && vendor != "HygonGenuine") return processor_family::other;
+  constexpr unsigned zen5 = 0x1a;
+  const unsigned base = signature >> 8 & 15, number = base == 15 ? base + (signature >> 20 & 255) : base;
+  if (!avx512) return processor_family::amd;
+  return number >= zen5 ? processor_family::amd_zen5 : processor_family::amd_zen4;
 }
 inline processor_family query_family() noexcept {
 #if defined(__x86_64__)
@@ -34,7 +38,9 @@ inline processor_family query_family() noexcept {
   for (std::size_t i = 0; i < sizeof vendor; ++i) vendor[i] = static_cast<char>(words[i / 4] >> 8 * (i % 4));
   unsigned b = 0, c = 0, d = 0;
   const bool avx512 = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 16 & 1) != 0;
-  return family_of_vendor({vendor, sizeof vendor}, avx512);
+  unsigned signature = 0;
+  if (__get_cpuid(1, &signature, &b, &c, &d) == 0) signature = 0;
+  return processor_family_of({vendor, sizeof vendor}, avx512, signature);
 #else
   return processor_family::other;
 #endif
@@ -51,8 +57,9 @@ namespace detail {
 inline bool query_bfloat16() noexcept {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
-  return this_family() == processor_family::amd_avx512 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
-         (a >> 5 & 1) != 0;
+  const processor_family family = this_family();
+  return (family == processor_family::amd_zen4 || family == processor_family::amd_zen5) &&
+         __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 5 & 1) != 0;
 #else
   return false;
 #endif
