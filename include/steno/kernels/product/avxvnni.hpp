@@ -60,16 +60,15 @@ STENO_INLINE void add_minima(std::integer_sequence<int, I...>, float* sums, cons
   (add(I), ...);
 }
 
-/// sizeof...(I) / 2 rows and one group; Plain: a scale per block and no minima. The eight steps of a block are written
-/// out, as in avx512vnni.hpp.
-template <bool Plain, int... I>
+/// sizeof...(I) / 2 rows and one group. The eight steps of a block are written out, as in avx512vnni.hpp.
+template <int... I>
 [[gnu::noinline]] void int8_tile(std::integer_sequence<int, I...> all, const detail::int8_job& job) noexcept {
   constexpr extent R = sizeof...(I) / 2;
   const std::int8_t* x = job.x;
   const float *scales = job.scales, *offsets = job.offsets, *starts = job.starts;
   const std::byte* quants = job.quants;
-  const float *ws = job.weight_scales, *minima = Plain ? nullptr : job.minima;
-  const bool halves = !Plain && job.layout.halves;
+  const float *ws = job.weight_scales, *minima = job.minima;
+  const bool halves = job.layout.halves;
   float* const sums = job.sums;
   if (job.first) (_mm256_storeu_ps(sums + 8 * I, _mm256_setzero_ps()), ...);
   const std::byte* ahead = job.ahead;
@@ -105,21 +104,17 @@ template <bool Plain, int... I>
   }
 }
 
-template <bool Plain>
-void int8_tile_of(const detail::int8_job& job) noexcept {
-  switch (job.rows) {  // of one or two, int8_row_strip takes care
-    case 3:
-      return int8_tile<Plain>(std::make_integer_sequence<int, 6>{}, job);
-    case 4:
-      return int8_tile<Plain>(std::make_integer_sequence<int, 8>{}, job);
-    case 5:
-      return int8_tile<Plain>(std::make_integer_sequence<int, 10>{}, job);
-    default:
-      return int8_tile<Plain>(std::make_integer_sequence<int, 12>{}, job);
-  }
-}
 inline void int8_tile(const detail::int8_job& job) noexcept {
-  job.layout.halves || job.minima != nullptr ? int8_tile_of<false>(job) : int8_tile_of<true>(job);
+  switch (job.rows) {  // of fewer, int8_row_strip takes care
+    case 3:
+      return int8_tile(std::make_integer_sequence<int, 6>{}, job);
+    case 4:
+      return int8_tile(std::make_integer_sequence<int, 8>{}, job);
+    case 5:
+      return int8_tile(std::make_integer_sequence<int, 10>{}, job);
+    default:
+      return int8_tile(std::make_integer_sequence<int, 12>{}, job);
+  }
 }
 
 }  // namespace product
