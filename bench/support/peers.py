@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/report's part `peers`: what steno and another program take for the same work, alternately in every round.
+
+A figure of a round is the mean of its turns, steno's and the peer's; least and median are those of the rounds. A ratio
+is the median of the rounds' ratios, the peer's time by steno's: over 1, steno is faster."""
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import textwrap
+
+HERE = pathlib.Path(__file__).resolve().parent.parent / "peers"
+
+# What steno's benchmarks are called ({}: the format), in which program, and their formats: 8 bits, floats.
+WORKLOADS = {
+    "FastConformer layer, 250 rows": ("bench-layers", "fastconformer_layer/{}", "q8_0", "f32"),
+    "SAN-M layer, 100 rows": ("bench-layers", "sanm_layer/{}/100", "q8_0", "f32"),
+    "SAN-M layer, 500 rows": ("bench-layers", "sanm_layer/{}/500", "q8_0", "f32"),
+    "Whisper base, encoder 30 s": ("bench-models", "whisper_base/encode/{}/1", "q8_0", "f16"),
+    "Whisper base, one token": ("bench-models", "whisper_base/token/{}/1", "q8_0", "f16"),
+    "U2 256 wide, 640 ms": ("bench-models", "narrow/{}", "q8_0", "f32"),
+    "U2 512 wide, 640 ms": ("bench-models", "wide/{}", "q8_0", "f32"),
+}
+
+
+def benchmarks(workload):
+    """Names of steno's benchmarks, as the formats are."""
+    _, name, *formats = WORKLOADS[workload]
+    return [name.format(f) for f in formats]
+
+
+class Onnxruntime:
+    """The CPU library of the npm package onnxruntime-node, by bench/peers/onnxruntime.js."""
+    name = "onnxruntime"
+    formats = ("int8", "f32")
+    # Graphs of bench/peers/onnxruntime_models; the second, if any, does less than steno.
+    graphs = {
+        "FastConformer layer, 250 rows": ["fastconformer_layer"],
+        "SAN-M layer, 100 rows": ["sanm_layer_100"],
+        "SAN-M layer, 500 rows": ["sanm_layer_500"],
+        "Whisper base, encoder 30 s": ["whisper_base_encode", "whisper_base_encode_bare"],
+        "Whisper base, one token": ["whisper_base_token"],
+        "U2 256 wide, 640 ms": ["u2_256", "u2_256_bare"],
+        "U2 512 wide, 640 ms": ["u2_512", "u2_512_bare"],
+    }
+    differs = [
+        "int8 is dynamic quantisation as onnxruntime's own quantiser writes it: signed weights with a scale for each "
+        "column, activations with one scale for a whole tensor, nothing but products with constant weights. steno's "
+        "q8_0 has a scale for every 32 values of both.",
+        "The graphs have fixed shapes, and their pointwise convolutions are products: kinder than what exporters write. "
+        "They come from plain torch modules: no attention operators of onnxruntime's own.",
+        "*Less*: the peer does less than steno, whose figure is that of the row above. Whisper's encoder then makes no "
+        "keys and values for the decoder. U2 has no subsampling, whose 2-D convolutions stay floats in int8, and no CTC "
+        "head.",
+        "Whisper's floats: steno's are f16 weights, onnxruntime's f32. Its token follows 160 others, which the graph "
+        "copies to append one; steno's follows 128 to 192.",
+        "onnxruntime takes its results out into memory of their own: the first of them in each turn, no others.",
+    ]
+
+    def __init__(self, folder, models, expression):
+        self.folder, self.models = folder, models
+        package = folder / "node_modules" / "onnxruntime-node" / "package.json"
+        if not package.exists():
+            sys.exit(f"bench/report: {folder} has no onnxruntime-node; run `npm install onnxruntime-node` there")
+        self.version = json.loads(package.read_text())["version"]
+        wanted = [graph for workload in chosen(expression) for graph in self.graphs.get(workload, [])]
+        if wanted:
+            subprocess.run([python_with("torch", "onnx"), HERE / "onnxruntime_models", models, *wanted], check=True)
+
+    def start(self):
+        """After this process was pinned: the other inherits that. Without node's threads: at real-time priority, its
+        first one may wait for others for ever that the same core never comes to."""
+        self.process = subprocess.Popen(["node", "--single-threaded", "--v8-pool-size=0", HERE / "onnxruntime.js",
+                                         self.folder, self.models], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def measures(self, workload):
+        return workload in self.graphs
+
+    def measure(self, workload, seconds):
+        """row -> format -> mean_s, error"""
+        rows = {}
+        for row, graph in zip((workload, f"{workload}: *less*"), self.graphs[workload]):
+            rows[row] = {}
+            for form in self.formats:
+                self.process.stdin.write(f"{graph}-{form} {seconds}\n")
+                self.process.stdin.flush()
+                line = self.process.stdout.readline()
+                if not line:
+                    sys.exit("bench/report: onnxruntime.js stopped")
+                told = json.loads(line)
+                rows[row][form] = {"mean_s": told["mean"] / 1e3, "error": told["error"]}
+        return rows
+
+
+def python_with(*modules):
+    """A Python that has them: this one, or the system's."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        test = subprocess.run([python, "-c", f"import {', '.join(modules)}"], capture_output=True)
+        if test.returncode == 0:
+            return python
+    sys.exit(f"bench/report: no Python with {' and '.join(modules)} (Debian: "
+             f"{', '.join(f'python3-{m}' for m in modules)})")
+
+
+def chosen(expression):
+    """Workloads with a benchmark that it is found in."""
+    return [w for w in WORKLOADS if any(re.search(expression, name) for name in benchmarks(w))]
+
+
+def measure_round(peers, steno, seconds, expression):
+    """row -> {"steno": {format: seconds}, peer: {format: {"beside": steno's format, "mean_s": seconds, ...}}}; calls
+    `steno(program, expression)` for name -> seconds of benchmarks."""
+    rows = {}
+    for workload in chosen(expression):
+        able = [peer for peer in peers if peer.measures(workload)]
+        if not able:
+            continue
+        program, _, *formats = WORKLOADS[workload]
+        names = benchmarks(workload)
+        took = steno(program, f"^({'|'.join(names)})$")
+        ours = {form: took[name] for form, name in zip(formats, names) if name in took}
+        for peer in able:
+            for row, theirs in peer.measure(workload, seconds).items():
+                rows.setdefault(row, {"steno": ours})[peer.name] = {
+                    form: {"beside": beside, **figure} for beside, (form, figure) in zip(formats, theirs.items())}
+    return rows
+
+
+def spread(values):
+    return {"rounds": len(values), "least_s": min(values), "median_s": statistics.median(values)}
+
+
+def summary(rounds):
+    """One row of all rounds: times of steno and of each peer, and ratios where steno has a benchmark."""
+    first = rounds[0]
+    made = {"steno": {form: spread([r["steno"][form] for r in rounds]) for form in first["steno"]}}
+    for peer in (key for key in first if key != "steno"):
+        made[peer] = {}
+        for form, figure in first[peer].items():
+            taken = [r[peer][form].pop("mean_s") for r in rounds]
+            made[peer][form] = {**figure, **spread(taken)}
+            if figure["beside"] in first["steno"]:
+                ratios = [t / r["steno"][figure["beside"]] for t, r in zip(taken, rounds)]
+                made[peer][form]["ratio"] = statistics.median(ratios)
+    return made
+
+
+def page(results, peers, time_text):
+    """Lines of a report."""
+    def times(of, more=""):
+        (least, unit), (median, other) = (time_text(of[key]).split() for key in ("least_s", "median_s"))
+        return f"{least}{'' if unit == other else ' ' + unit} / {median} {other}{more}"
+
+    lines = textwrap.wrap("Alternately in every round. A figure of a round is the mean of its turns; least / median of the "
+                          "rounds. A ratio is the median of the rounds' ratios, the peer's time by steno's: over 1, "
+                          "steno is faster.", 120)
+    for peer, about in peers.items():
+        lines += ["", f"### {peer} {about['version']}", "",
+                  "| | " + " | ".join(f"steno, {ours} | {peer}, {theirs} | ratio"
+                                      for ours, theirs in zip(("8 bits", "floats"), about["formats"])) + " |",
+                  "|---|" + "---:|---:|---:|" * len(about["formats"])]
+        rows = {name: r for name, r in results.items() if peer in r}
+        for name, r in rows.items():
+            cells = [name]
+            for theirs in r[peer].values():
+                form = theirs["beside"]
+                ours = times(r["steno"][form], " (f16)" if form == "f16" else "") if "ratio" in theirs else ""
+                cells += [ours, times(theirs), f"{theirs['ratio']:.2f}" if ours else ""]
+            lines.append("| " + " | ".join(cells) + " |")
+        notes = list(about["differs"])
+        errors = {form: max(r[peer][form].get("error", 0) for r in rows.values()) for form in about["formats"]}
+        if all(errors.values()):
+            notes.append("Results differ from torch's by at most " + " and ".join(
+                f"{error:.1g} ({form})" for form, error in errors.items()) + " of their norm.")
+        lines.append("")
+        for note in notes:
+            lines += textwrap.wrap(note, 120, initial_indent="- ", subsequent_indent="  ")
+    return lines
