@@ -68,3 +68,4 @@ constexpr auto wide = chunk<512, 8, 15>;
 BENCHMARK_CAPTURE(narrow, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(narrow, f32, dtype::f32)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(wide, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(wide, f32, dtype::f32)->Unit(benchmark::kMillisecond);

@@ -1,11 +1,12 @@
-// bench/peers/onnxruntime.js PACKAGES GRAPHS - times the graphs of bench/peers/onnxruntime_models in onnxruntime: one
-// thread, all of its optimisations. PACKAGES is where onnxruntime-node was installed. For each line `NAME SECONDS` on
-// the standard input, such as `sanm_layer_100-int8 0.1`, it runs that graph for so long, at least once, after half that
-// time of turns that do not count, and prints a line of JSON: count, and least, median and mean in milliseconds. A graph's first line loads it and compares what it
-// makes with what torch made: `error` is the norm of the difference by the norm of torch's, the largest of all results;
-// beyond what NAME.json allows, the program ends. A turn takes the first result alone out of onnxruntime.
+// bench/peers/onnxruntime.js PACKAGES GRAPHS [OPTIMISED] - times the graphs of bench/peers/onnxruntime_models in
+// onnxruntime: one thread, all of its optimisations. PACKAGES is where onnxruntime-node was installed. For each line
+// `NAME SECONDS` on the standard input, such as `sanm_layer_100-int8 0.1`, it runs that graph for so long, at least
+// once, after half that time of turns that do not count, and prints a line of JSON: count, and least, median and mean
+// in milliseconds.
 //
-// With a third argument, a folder, the optimised graphs are written there.
+// A graph's first line loads it and compares what it makes with what torch made: `error` is the norm of the difference
+// by the norm of torch's, the largest of all results; beyond what NAME.json allows, the program ends. A turn takes the
+// first result alone out of onnxruntime. The optimised graphs are written into OPTIMISED.
 // SPDX-License-Identifier: Apache-2.0
 'use strict';
 const fs = require('node:fs');

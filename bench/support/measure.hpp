@@ -73,7 +73,7 @@ double fraction(Clock now, Ideal ideal, F& turn) {
 
 }  // namespace detail
 
-/// Times `turn`, called without arguments, and sets the counters.
+/// Times `turn`, called without arguments, and sets the counters. Its first two calls do not count.
 template <class F>
 void measure(benchmark::State& state, const work& w, F turn) {
   if (const int turns = detail::counted_turns(); turns > 0) {
@@ -81,6 +81,7 @@ void measure(benchmark::State& state, const work& w, F turn) {
       for (int k = 0; k < turns; ++k) turn();
     return;
   }
+  for (int i = 0; i < 2; ++i) turn();  // scratch memory grows in the first one, and is one new piece in the second
   const double from = detail::wall();
   for (auto _ : state) {
     turn();

@@ -20,6 +20,8 @@ WORKLOADS = {
     "SAN-M layer, 500 rows": ("bench-layers", "sanm_layer/{}/500", "q8_0", "f32"),
     "Whisper base, encoder 30 s": ("bench-models", "whisper_base/encode/{}/1", "q8_0", "f16"),
     "Whisper base, one token": ("bench-models", "whisper_base/token/{}/1", "q8_0", "f16"),
+    "Whisper base, five tokens": ("bench-models", "whisper_base/token/{}/5", "q8_0", "f16"),
+    "Whisper base, prompt of 256": ("bench-models", "whisper_base/prompt_256/{}", "q8_0", "f16"),
     "U2 256 wide, 640 ms": ("bench-models", "narrow/{}", "q8_0", "f32"),
     "U2 512 wide, 640 ms": ("bench-models", "wide/{}", "q8_0", "f32"),
 }
@@ -49,11 +51,11 @@ class Onnxruntime:
         "int8 is dynamic quantisation as onnxruntime's own quantiser writes it: signed weights with a scale for each "
         "column, activations with one scale for a whole tensor, nothing but products with constant weights. steno's "
         "q8_0 has a scale for every 32 values of both.",
-        "The graphs have fixed shapes, and their pointwise convolutions are products: kinder than what exporters write. "
-        "They come from plain torch modules: no attention operators of onnxruntime's own.",
+        "The graphs have fixed shapes, and their pointwise convolutions are products: kinder than what exporters "
+        "write. They come from plain torch modules: no attention operators of onnxruntime's own.",
         "*Less*: the peer does less than steno, whose figure is that of the row above. Whisper's encoder then makes no "
-        "keys and values for the decoder. U2 has no subsampling, whose 2-D convolutions stay floats in int8, and no CTC "
-        "head.",
+        "keys and values for the decoder. U2 has no subsampling, whose 2-D convolutions stay floats in int8, and no "
+        "CTC head.",
         "Whisper's floats: steno's are f16 weights, onnxruntime's f32. Its token follows 160 others, which the graph "
         "copies to append one; steno's follows 128 to 192.",
         "onnxruntime takes its results out into memory of their own: the first of them in each turn, no others.",
@@ -97,6 +99,81 @@ class Onnxruntime:
                 told = json.loads(line)
                 rows[row][form] = {"mean_s": told["mean"] / 1e3, "error": told["error"]}
         return rows
+
+
+class WhisperCpp:
+    """whisper-bench of a build folder of whisper.cpp."""
+    name = "whisper.cpp"
+    formats = ("q8_0", "f16")
+    # What it prints, and how many of its "runs" are one turn.
+    figures = {
+        "Whisper base, encoder 30 s": ("encode", 1),
+        "Whisper base, one token": ("decode", 1),
+        "Whisper base, five tokens": ("batchd", 5),
+        "Whisper base, prompt of 256": ("prompt", 256),
+    }
+    differs = [
+        "Both make the decoder's keys and values with the encoder's rows. steno's f16 products multiply floats.",
+        "whisper.cpp's token follows 0 to 255 others, steno's 128 to 192. Its five tokens are one after another in one "
+        "text, follow none, and the last alone has scores; steno's are of five beams that follow 128 to 192, with "
+        "scores of each.",
+    ]
+
+    def __init__(self, folder, models, expression):
+        self.models = models
+        programs = [folder / "bin" / name for name in ("whisper-bench", "bench")]
+        self.program = next((p for p in programs if p.exists()), None)
+        if self.program is None:
+            sys.exit(f"bench/report: {folder}/bin has no whisper-bench; build whisper.cpp's target of that name")
+        self.version = version_of_build(folder)
+        models.mkdir(parents=True, exist_ok=True)
+        for form in self.formats:
+            if any(map(self.measures, chosen(expression))) and not self.model(form).exists():
+                unfinished = self.model(form).with_suffix(".unfinished")
+                subprocess.run([python_with("numpy"), HERE / "whisper_cpp_model", form, unfinished], check=True)
+                unfinished.rename(self.model(form))
+
+    def model(self, form):
+        return self.models / f"whisper-base-{form}.bin"
+
+    def start(self):
+        self.round = {}  # workload -> what was found in this round, of which each is asked for once
+
+    def stop(self):
+        pass
+
+    def measures(self, workload):
+        return workload in self.figures
+
+    def measure(self, workload, seconds):
+        """As above. All workloads come from one run, which is as long as it is."""
+        if workload not in self.round:
+            told = {form: self.run(form) for form in self.formats}
+            self.round = {w: {form: {"mean_s": told[form][w]} for form in self.formats} for w in self.figures}
+        return {workload: self.round.pop(workload)}
+
+    def run(self, form):
+        """workload -> seconds"""
+        done = subprocess.run([self.program, "-m", self.model(form), "-t", "1", "-w", "0", "-ng"], text=True,
+                              capture_output=True)
+        found = {}
+        for workload, (what, runs) in self.figures.items():
+            match = re.search(rf"{what} time = *([\d.]+) ms / *(\d+) runs", done.stderr)
+            if match is None:
+                sys.exit(f"bench/report: {self.program} did not print its {what} time:\n{done.stderr[-1000:]}")
+            found[workload] = float(match[1]) / 1e3 / int(match[2]) * runs
+        return found
+
+
+def version_of_build(folder):
+    """What CMake knows of its sources, and options that matter."""
+    cache = (folder / "CMakeCache.txt").read_text() if (folder / "CMakeCache.txt").exists() else ""
+    value = dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.M))
+    commit = subprocess.run(["git", "-C", value.get("CMAKE_HOME_DIRECTORY", folder), "rev-parse", "--short", "HEAD"],
+                            capture_output=True, text=True).stdout.strip()
+    options = [f"{key}={value[key]}" for key in ("GGML_NATIVE", "GGML_LLAMAFILE", "GGML_OPENMP", "GGML_BLAS")
+               if key in value]
+    return f"{commit or '?'} ({', '.join(options)})"
 
 
 def python_with(*modules):
@@ -158,9 +235,9 @@ def page(results, peers, time_text):
         (least, unit), (median, other) = (time_text(of[key]).split() for key in ("least_s", "median_s"))
         return f"{least}{'' if unit == other else ' ' + unit} / {median} {other}{more}"
 
-    lines = textwrap.wrap("Alternately in every round. A figure of a round is the mean of its turns; least / median of the "
-                          "rounds. A ratio is the median of the rounds' ratios, the peer's time by steno's: over 1, "
-                          "steno is faster.", 120)
+    lines = textwrap.wrap("Alternately in every round. A figure of a round is the mean of its turns; least / median "
+                          "of the rounds. A ratio is the median of the rounds' ratios, the peer's time by steno's: "
+                          "over 1, steno is faster.", 120)
     for peer, about in peers.items():
         lines += ["", f"### {peer} {about['version']}", "",
                   "| | " + " | ".join(f"steno, {ours} | {peer}, {theirs} | ratio"
