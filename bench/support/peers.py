@@ -72,8 +72,8 @@ class Onnxruntime:
             subprocess.run([python_with("torch", "onnx"), HERE / "onnxruntime_models", models, *wanted], check=True)
 
     def start(self):
-        """After this process was pinned: the other inherits that. Without node's threads: at real-time priority, its
-        first one may wait for others for ever that the same core never comes to."""
+        """After this process was pinned: the other inherits that. Node runs without threads of its own: at real-time
+        priority its first one was seen to wait, busily and for ever, for others that the same core never came to."""
         self.process = subprocess.Popen(["node", "--single-threaded", "--v8-pool-size=0", HERE / "onnxruntime.js",
                                          self.folder, self.models], text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
@@ -113,7 +113,7 @@ class WhisperCpp:
         "Whisper base, prompt of 256": ("prompt", 256),
     }
     differs = [
-        "Both make the decoder's keys and values with the encoder's rows. steno's f16 products multiply floats.",
+        "Both make the decoder's keys and values with the encoder's rows.",
         "whisper.cpp's token follows 0 to 255 others, steno's 128 to 192. Its five tokens are one after another in one "
         "text, follow none, and the last alone has scores; steno's are of five beams that follow 128 to 192, with "
         "scores of each.",
