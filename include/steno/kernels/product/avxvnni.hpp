@@ -33,20 +33,23 @@ STENO_INLINE void dot_half(std::integer_sequence<int, I...> all, __m256i* d, con
 }
 STENO_INLINE __m256i eight_from(float start) { return _mm256_castps_si256(_mm256_set1_ps(start)); }
 
-/// sums of row I / 2 += d[I] * scale of each column * scale of the row
+/// sums of row I / 2 += d[I] * scale of each column * scale of the row; the first eight columns of all rows, then the
+/// others: scales of both would be two registers too many.
 template <int... I>
 STENO_INLINE void add_scaled(std::integer_sequence<int, I...>, float* sums, const __m256i* d, const float* scales,
                              const float* weight_scales) {
-  const __m256 w[] = {_mm256_loadu_ps(weight_scales), _mm256_loadu_ps(weight_scales + 8)};
-  const __m256 back = _mm256_set1_ps(-detail::sum_origin);
-  const __m256 origin[] = {_mm256_mul_ps(w[0], back), _mm256_mul_ps(w[1], back)};
-  const auto add = [&](int i, __m256i counted) __attribute__((always_inline)) {
-    asm volatile("" ::: "memory");  // one after the other: together they would be spilled
-    const __m256 dots = _mm256_fmadd_ps(_mm256_castsi256_ps(counted), w[i % 2], origin[i % 2]);
-    _mm256_storeu_ps(sums + 8 * i,
-                     _mm256_fmadd_ps(dots, _mm256_set1_ps(scales[16 * (i / 2)]), _mm256_loadu_ps(sums + 8 * i)));
+  const auto half = [&](int h) __attribute__((always_inline)) {
+    const __m256 w = _mm256_loadu_ps(weight_scales + 8 * h);
+    const __m256 origin = _mm256_mul_ps(w, _mm256_set1_ps(-detail::sum_origin));
+    const auto add = [&](int i) __attribute__((always_inline)) {
+      asm volatile("" ::: "memory");  // one after the other: together they would be spilled
+      const __m256 dots = _mm256_fmadd_ps(_mm256_castsi256_ps(d[i]), w, origin);
+      _mm256_storeu_ps(sums + 8 * i,
+                       _mm256_fmadd_ps(dots, _mm256_set1_ps(scales[16 * (i / 2)]), _mm256_loadu_ps(sums + 8 * i)));
+    };
+    ((I % 2 == h ? add(I) : void()), ...);
   };
-  (add(I, d[I]), ...);
+  half(0), half(1);
 }
 /// sums of row I / 2 += offset of the row * minimum of each column
 template <int... I>
