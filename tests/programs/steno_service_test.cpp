@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <set>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "programs/http_client.hpp"
@@ -32,6 +36,21 @@ std::string error_code(const http_answer& a) {
 
 std::string metrics_of(const served& s) {
   return ask(s.port(), "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").body;
+}
+
+/// Until the server's figures have all of these lines: what it does then does not depend on how fast it is.
+void wait_for_figures(const served& s, std::initializer_list<std::string_view> lines) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  std::string figures;
+  while (std::chrono::steady_clock::now() < end) {
+    figures = metrics_of(s);
+    if (std::all_of(lines.begin(), lines.end(), [&](std::string_view line) {
+          return figures.find("\n" + std::string(line) + "\n") != figures.npos;
+        }))
+      return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ADD_FAILURE() << "the server's figures are other ones:\n" << figures;
 }
 
 TEST(steno_service, answers_as_the_program_writes) {
@@ -319,9 +338,7 @@ TEST(steno_service, short_recordings_that_wait_are_recognised_together) {
   const served s = served_demo("qwen3-asr", {"--threads", "1", "--max-queue", "32", "--max-batch", "4"});
   const std::string audio = std::string(STENO_SOURCE_DIR) + "/examples/audio/";
   // Of several kinds: some wait for the same, one is long, one asks for something else, one is no recording.
-  const auto plain = [&](const std::string& bytes) {
-    return form().file(bytes).field("response_format", "json");
-  };
+  const auto plain = [&](const std::string& bytes) { return form().file(bytes).field("response_format", "json"); };
   std::vector<std::string> requests;
   for (const auto& entry : std::filesystem::directory_iterator(audio))
     if (entry.path().extension() == ".wav") requests.push_back(plain(contents_of(entry.path())).post());
@@ -420,22 +437,23 @@ TEST(steno_service, clients_that_misbehave_harm_no_other) {
 
 TEST(steno_service, a_signal_lets_requests_end) {
   served s = served_demo("parakeet-tdt", {"--threads", "1", "--drain-timeout", "600"});  // sanitizers take their time
-  const form f = form().file(repeated_wav(recording, 100)).field("response_format", "text");
-  const std::string want = ask(s.port(), f.post()).body;
+  const std::string longer = form().file(repeated_wav(recording, 300)).field("response_format", "text").post();
+  const std::string want = ask(s.port(), longer).body;
   // Behind that request: the server does not wait for long for clients that say nothing.
   http_client working(s.port()), waiting(s.port()), idle(s.port()), sending(s.port());
   idle.send("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
   EXPECT_EQ(idle.read().status, 200);
-  working.send(f.post());
-  waiting.send(f.post());
-  sending.send(f.post().substr(0, 5000));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  sending.send(text_request().substr(0, 5000));
+  working.send(longer);
+  wait_for_figures(s, {"steno_recordings_running 1"});
+  waiting.send(text_request());
+  wait_for_figures(s, {"steno_recordings_running 1", "steno_queue_length 1"});
   s.signal(SIGTERM);
   EXPECT_TRUE(idle.over());
-  sending.send(f.post().substr(5000));
+  sending.send(text_request().substr(5000));
   for (http_client* c : {&working, &waiting, &sending}) {
     const http_answer a = c->read();
-    EXPECT_EQ(a.body, want);
+    EXPECT_EQ(a.body, c == &working ? want : said + "\n");
     EXPECT_EQ(a.fields.count("connection"), 1u);
   }
   EXPECT_EQ(s.wait(), 143);
@@ -444,11 +462,11 @@ TEST(steno_service, a_signal_lets_requests_end) {
 // What it leaves undone is given back all the same: sanitizers see that.
 TEST(steno_service, a_drain_that_is_over_cuts_requests_off) {
   served s = served_demo("parakeet-tdt", {"--threads", "1", "--drain-timeout", "0"});
-  const form f = form().file(repeated_wav(recording, 300)).field("response_format", "text");
   http_client working(s.port()), waiting(s.port());
-  working.send(f.post());
-  waiting.send(f.post());
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  working.send(form().file(repeated_wav(recording, 300)).field("response_format", "text").post());
+  wait_for_figures(s, {"steno_recordings_running 1"});
+  waiting.send(text_request());
+  wait_for_figures(s, {"steno_recordings_running 1", "steno_queue_length 1"});
   s.signal(SIGTERM);
   EXPECT_TRUE(working.over());
   EXPECT_TRUE(waiting.over());
