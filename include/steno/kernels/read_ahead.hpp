@@ -52,7 +52,7 @@ inline constexpr read_ahead_entry read_ahead_table[] = {
     // in two streams by a fifth. Fewer bits are read in one stream, and further ahead, 0.95 to 1.3 times as fast.
     {processor_family::amd_zen4, {{1536, cache_level::second, 2}, {8192, cache_level::second, 1}, 3072}},
     // Zen 5 (family 26 model 2): the first cache and two streams are best, or within 5 % of it, for every format but
-    // those of five and six bits at the AVX2 level, which take one stream alike. 82 to 104 % of the reading rate.
+    // those of five and six bits at the AVX2 level, which take one stream alike. 81 to 106 % of the reading rate.
     {processor_family::amd_zen5, {{3072, cache_level::first, 2}, {4096, cache_level::first, 2}, 3072}},
 };
 
