@@ -6,6 +6,7 @@ is the median of the rounds' ratios, the peer's time by steno's: over 1, steno i
 import json
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -66,6 +67,8 @@ class Onnxruntime:
         package = folder / "node_modules" / "onnxruntime-node" / "package.json"
         if not package.exists():
             sys.exit(f"bench/report: {folder} has no onnxruntime-node; run `npm install onnxruntime-node` there")
+        if shutil.which("node") is None:
+            sys.exit("bench/report: --onnxruntime needs Node.js: there is no program `node`")
         self.version = json.loads(package.read_text())["version"]
         wanted = [graph for workload in chosen(expression) for graph in self.graphs.get(workload, [])]
         if wanted:

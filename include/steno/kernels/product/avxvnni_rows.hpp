@@ -16,6 +16,7 @@ using avx2::f32x16, avx2::load, avx2::load_f16, avx2::load_i8, avx2::store, avx2
 using avx2::operator*;
 using avx2::product::byte_vector, avx2::product::load_bytes, avx2::product::shifted, avx2::product::four_of;
 
+/// Not avx2::product::counts: by that type its functions would be found beside these.
 struct counts {
   __m256i lo, hi;
 };
