@@ -109,7 +109,8 @@ TEST_F(convert_folder, every_value_as_torch_has_it) {
 
 TEST_F(convert_folder, number_formats) {
   const gguf_file exact = packed(fixture("sense_voice"), "f32");
-  for (const char* type : {"f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "q4_k", "q5_k", "q6_k"}) {
+  for (const char* type :
+       {"f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "q4_k", "q5_k", "q6_k", "q8_128"}) {
     SCOPED_TRACE(type);
     const dtype wanted = steno::core::find_dtype(type)->type;
     const gguf_file f = packed(fixture("sense_voice"), type);
@@ -123,7 +124,8 @@ TEST_F(convert_folder, number_formats) {
                                              : wanted == dtype::q4_k ? 15
                                              : wanted == dtype::q5_k ? 17
                                              : wanted == dtype::q6_k ? 18
-                                                                     : 32);
+                                             : wanted == dtype::bf16 ? 32
+                                                                     : 20128);
     ASSERT_EQ(f.size(), exact.size());
     for (std::size_t i = 0; i < f.size(); ++i) {
       const steno::weights::tensor_ref t = f.tensor(i);
@@ -131,11 +133,11 @@ TEST_F(convert_folder, number_formats) {
       const bool product =
           t.rank == 2 && name.ends_with(".weight") && name != "embed.weight" && name.find("fsmn") == std::string::npos;
       const bool rows_fit = t.shape[1] % 32 == 0;  // the first layer reads 12 features
-      // No row here is a whole superblock of 256: q4_k becomes q5_0, q5_k q5_1, q6_k q8_0.
-      const dtype blocks = wanted == dtype::q4_k   ? dtype::q5_0
-                           : wanted == dtype::q5_k ? dtype::q5_1
-                           : wanted == dtype::q6_k ? dtype::q8_0
-                                                   : wanted;
+      // Rows here are of 32 to 96 values: q4_k becomes q5_0, q5_k q5_1, q6_k and q8_128 q8_0.
+      const dtype blocks = wanted == dtype::q4_k                              ? dtype::q5_0
+                           : wanted == dtype::q5_k                            ? dtype::q5_1
+                           : wanted == dtype::q6_k || wanted == dtype::q8_128 ? dtype::q8_0
+                                                                              : wanted;
       const dtype expected = !product                                              ? dtype::f32
                              : steno::core::info(wanted).elements > 1 && !rows_fit ? dtype::f16
                                                                                    : blocks;

@@ -31,8 +31,9 @@ imported_model model() {
 }
 
 TEST(number_formats, what_replaces_a_format_whose_blocks_do_not_fit) {
-  for (const auto& [wanted, simple] : {std::pair(dtype::q4_k, dtype::q5_0), std::pair(dtype::q5_k, dtype::q5_1),
-                                       std::pair(dtype::q6_k, dtype::q8_0), std::pair(dtype::q4_1, dtype::q4_1)}) {
+  for (const auto& [wanted, simple] :
+       {std::pair(dtype::q4_k, dtype::q5_0), std::pair(dtype::q5_k, dtype::q5_1), std::pair(dtype::q6_k, dtype::q8_0),
+        std::pair(dtype::q8_128, dtype::q8_0), std::pair(dtype::q4_1, dtype::q4_1)}) {
     EXPECT_EQ(packaged_format(matrix("m", 512), wanted), wanted);
     EXPECT_EQ(packaged_format(matrix("m", 96), wanted), simple);
     EXPECT_EQ(packaged_format(matrix("m", 80), wanted), dtype::f16);

@@ -27,10 +27,9 @@ TEST(operand, splits_rows_into_nearly_equal_panels) {
   }
 }
 
-TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
+void check_quantised(dtype format, extent values, extent blocks) {
   const isa_guard guard;
-  constexpr extent blocks = 70;  // more than a sweep's, no multiple of 16
-  matrix_f x = random_matrix(13, 32 * blocks, 1);
+  matrix_f x = random_matrix(13, values * blocks, 1);
   x.row(2).setZero();
   x.row(3) *= 1e-36f;  // 127 / max would overflow: a zero block
   x.row(4) *= 1e-20f;
@@ -40,26 +39,29 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
     limit_isa(level);
     core::workspace memory;
     core::workspace::frame frame(memory);
-    const operand o = prepare(core::read(x), dtype::q8_0, frame, executor());
-    EXPECT_EQ(o.family, weight_family::int8_blocks);
+    const operand o = prepare(core::read(x), format, frame, executor());
+    EXPECT_EQ(o.family, family_of(format));
+    EXPECT_EQ(o.span * 32, values);
+    const extent padded = (blocks + 15) / 16 * 16;
     for (extent p = 0; p < o.split.count; ++p)
       for (extent r = 0; r < o.split.height(p); ++r)
         for (extent b = 0; b < blocks; ++b) {
           const extent m0 = o.split.first(p), height = o.split.height(p);
-          const extent at = m0 * 80 + (b / 16 * height + r) * 16 + b % 16;
-          const float* v = x.row(m0 + r).data() + 32 * b;
+          const extent at = m0 * padded + (b / 16 * height + r) * 16 + b % 16;
+          const float* v = x.row(m0 + r).data() + values * b;
           float largest = 0;
-          for (int k = 0; k < 32; ++k) largest = std::max(largest, std::fabs(v[k]));
+          for (extent k = 0; k < values; ++k) largest = std::max(largest, std::fabs(v[k]));
           const bool zero = largest <= 0x1p-100f;
           EXPECT_EQ(o.scales[at], zero ? 0 : largest / 127) << name_of(level);
           int sums[2] = {};
-          for (extent k = 0; k < 32; ++k) {
-            const int q = o.quants[m0 * x.cols() + (b * height + r) * 32 + k];
+          for (extent k = 0; k < values; ++k) {
+            const extent block = b * o.span + k / 32;
+            const int q = o.quants[m0 * x.cols() + (block * height + r) * 32 + k % 32];
             EXPECT_EQ(q, zero ? 0 : static_cast<int>(std::nearbyint(v[k] * (127 / largest)))) << name_of(level);
-            sums[k / 16] += q;
+            sums[k % 32 / 16] += q;
           }
           const int parts[] = {sums[0] + sums[1], sums[0], sums[1]};
-          for (extent i = 0; i < 3; ++i) {
+          for (extent i = 0; i < (o.span == 1 ? 3 : 1); ++i) {
             const extent place = at + i * o.plane;
             EXPECT_EQ(o.starts[place], kernels::detail::table_of(level).sum_origin - static_cast<float>(128 * parts[i]))
                 << name_of(level);
@@ -67,6 +69,13 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
           }
         }
   }
+}
+
+// More blocks than a sweep has, no multiple of 16.
+TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) { check_quantised(dtype::q8_0, 32, 70); }
+TEST(operand, quantises_spans_as_defined_on_every_instruction_set) {
+  check_quantised(dtype::q8_128, 128, 19);
+  check_quantised(dtype::q8_128, 128, 3);
 }
 
 TEST(operand, splits_rows_into_bfloat16_numbers) {

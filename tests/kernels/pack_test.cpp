@@ -47,21 +47,22 @@ TEST(pack, transposes_halves) {
     }
 }
 
-TEST(pack, interleaves_q8_0_as_documented) {
-  const extent rows = 21, cols = 96;
-  const stored_matrix w(dtype::q8_0, rows, cols, 2, 1);
-  ASSERT_EQ(packed_bytes(w.ref()), 2u * 3u * 544u);
+// Bytes, and a scale for every `span` blocks behind them.
+void check_interleaved(dtype format, extent blocks, extent span) {
+  const extent rows = 21, cols = 32 * blocks, group = blocks * 512 + blocks / span * 32;
+  const stored_matrix w(format, rows, cols, 2, 1);
+  ASSERT_EQ(packed_bytes(w.ref()), 2u * static_cast<std::size_t>(group));
   std::vector<std::byte> packed(packed_bytes(w.ref()) + 1, std::byte{99});
   thread_pool two(steno::test::has_threads ? 2 : 1);
   pack(w.ref(), packed.data(), executor(two));
   EXPECT_EQ(packed.back(), std::byte{99});
   for (extent n = 0; n < 32; ++n)
     for (extent k = 0; k < cols; ++k) {
-      const std::byte* group = packed.data() + n / 16 * 3 * 544;
+      const std::byte* at = packed.data() + n / 16 * group;
       const extent b = k / 32, j = k % 32 / 4, i = k % 4, c = n % 16;
-      const int quant = static_cast<int>(group[b * 512 + j * 64 + c * 4 + i]) - 128;
+      const int quant = static_cast<int>(at[b * 512 + j * 64 + c * 4 + i]) - 128;
       std::uint16_t half;
-      std::memcpy(&half, group + 3 * 512 + b * 32 + c * 2, 2);
+      std::memcpy(&half, at + blocks * 512 + b / span * 32 + c * 2, 2);
       if (n < rows) {
         EXPECT_EQ(core::half_to_float(half) * static_cast<float>(quant), w.values(n, k)) << n << " " << k;
       } else {
@@ -69,6 +70,11 @@ TEST(pack, interleaves_q8_0_as_documented) {
         EXPECT_EQ(half, 0);
       }
     }
+}
+
+TEST(pack, interleaves_q8_0_and_q8_128_as_documented) {
+  check_interleaved(dtype::q8_0, 3, 1);
+  check_interleaved(dtype::q8_128, 12, 4);
 }
 
 // What the unpackers of all instruction sets make of the packed form is what the stored bytes mean, bit for bit.
@@ -115,9 +121,9 @@ TEST(pack, block_formats_unpack_to_their_values) {
 }
 
 TEST(pack, keeps_formats_at_about_their_bits) {
-  const std::pair<dtype, double> bits[] = {{dtype::q8_0, 8.5},   {dtype::q4_0, 4.5},   {dtype::q4_1, 5},
-                                           {dtype::q5_0, 5.5},   {dtype::q5_1, 6},     {dtype::q4_k, 4.625},
-                                           {dtype::q5_k, 5.625}, {dtype::q6_k, 6.5625}};
+  const std::pair<dtype, double> bits[] = {{dtype::q8_0, 8.5},   {dtype::q4_0, 4.5},    {dtype::q4_1, 5},
+                                           {dtype::q5_0, 5.5},   {dtype::q5_1, 6},      {dtype::q4_k, 4.625},
+                                           {dtype::q5_k, 5.625}, {dtype::q6_k, 6.5625}, {dtype::q8_128, 8.125}};
   for (const auto& [format, want] : bits) {
     const weights::weight_ref w{.format = format, .rows = 64, .cols = 1024};
     EXPECT_EQ(static_cast<double>(packed_bytes(w)) * 8 / (64 * 1024), want) << core::info(format).name;

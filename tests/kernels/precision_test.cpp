@@ -14,7 +14,7 @@ TEST(precision, floats_stay_exact_and_blocks_take_halves) {
     EXPECT_EQ(kernels::packed_format_beside(f), dtype::f32) << core::info(f).name;
     EXPECT_EQ(kernels::cache_format_beside(f), dtype::f32) << core::info(f).name;
   }
-  for (const dtype f : {dtype::q8_0, dtype::q4_0, dtype::q4_k, dtype::q6_k}) {
+  for (const dtype f : {dtype::q8_0, dtype::q4_0, dtype::q4_k, dtype::q6_k, dtype::q8_128}) {
     EXPECT_TRUE(kernels::rounds_beside(f)) << core::info(f).name;
     EXPECT_EQ(kernels::packed_format_beside(f), dtype::f16) << core::info(f).name;
     EXPECT_EQ(kernels::cache_format_beside(f), dtype::f16) << core::info(f).name;

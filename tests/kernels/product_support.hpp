@@ -81,7 +81,8 @@ struct stored_matrix {
         v[k] = format == dtype::f16 ? core::half_to_float(h) : core::bfloat_to_float(h);
       }
     }
-    if (kernels::family_of(format) == kernels::weight_family::int8_blocks && format != dtype::q8_0) {
+    const bool bytes_and_scale = format == dtype::q8_0 || format == dtype::q8_128;
+    if (kernels::is_int8(kernels::family_of(format)) && !bytes_and_scale) {
       std::mt19937 engine(static_cast<unsigned>(r * 77 + values.cols()));
       const core::dtype_info block = core::info(format);
       const std::size_t size = core::bytes_of(format, static_cast<std::size_t>(values.cols()));
@@ -101,13 +102,13 @@ struct stored_matrix {
       }
       weights::dequantise(format, to, v, static_cast<std::size_t>(values.cols()));
     }
-    if (format == dtype::q8_0)
-      for (extent b = 0; b < values.cols() / 32; ++b, to += 34, v += 32) {
+    if (bytes_and_scale)
+      for (extent b = 0, n = format == dtype::q8_0 ? 32 : 128; b < values.cols() / n; ++b, to += 2 + n, v += n) {
         float largest = 0;
-        for (int k = 0; k < 32; ++k) largest = std::max(largest, std::fabs(v[k]));
+        for (int k = 0; k < n; ++k) largest = std::max(largest, std::fabs(v[k]));
         const std::uint16_t h = core::float_to_half(largest / 127);
         std::memcpy(to, &h, 2);
-        for (int k = 0; k < 32; ++k) {
+        for (int k = 0; k < n; ++k) {
           auto q = static_cast<std::int8_t>(std::lrint(v[k] * 127 / largest));
           if (k == 5 && r % 3 == 0) q = -128;  // quantisers avoid it, files may hold it
           std::memcpy(to + 2 + k, &q, 1);

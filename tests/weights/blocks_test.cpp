@@ -19,8 +19,8 @@ constexpr const char* formats[] = {"f32",  "f16",    "bf16", "q8_0", "q4_0", "q4
                                    "q5_1", "iq4_nl", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"};
 constexpr const char* written[] = {"f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1"};
 
-constexpr dtype block_formats[] = {dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype::q5_0,
-                                   dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k};  // that are written
+constexpr dtype block_formats[] = {dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype::q5_0,  dtype::q5_1,
+                                   dtype::q4_k, dtype::q5_k, dtype::q6_k, dtype::q8_128};  // that are written
 
 // Bit for bit: -0 and 0 differ.
 void expect_same_bits(const std::vector<float>& a, const std::vector<float>& b, const std::string& name) {
@@ -161,6 +161,26 @@ TEST(blocks, q8_0_rounds_halves_away_from_zero) {
   EXPECT_EQ(y[6], -127.0f);
 }
 
+// The bytes of q8_0 where all values have one largest among them; one scale for all.
+TEST(blocks, q8_128_is_q8_0_with_a_scale_for_128_values) {
+  std::vector<float> x;
+  for (int i = 0; i < 256; ++i) x.push_back(static_cast<float>((i * 37) % 101 - 50) * 0.01f);
+  for (std::size_t i = 0; i < x.size(); i += 32) x[i + i / 32] = i < 128 ? 1.5f : -3.0f;
+  std::vector<std::byte> wide(2 * 130), narrow(8 * 34);
+  steno::weights::quantise(dtype::q8_128, x.data(), wide.data(), x.size());
+  steno::weights::quantise(dtype::q8_0, x.data(), narrow.data(), x.size());
+  for (std::size_t b = 0; b < 8; ++b) {
+    EXPECT_EQ(std::memcmp(&wide[b / 4 * 130], &narrow[b * 34], 2), 0) << b;
+    EXPECT_EQ(std::memcmp(&wide[b / 4 * 130 + 2 + b % 4 * 32], &narrow[b * 34 + 2], 32), 0) << b;
+  }
+  expect_same_bits(round_trip(dtype::q8_128, x), round_trip(dtype::q8_0, x), "q8_128");
+  x[70] = 100;  // steps are of the largest of 128
+  const std::vector<float> y = round_trip(dtype::q8_128, x);
+  const float step = steno::core::half_to_float(steno::core::float_to_half(100.0f / 127));
+  for (std::size_t i = 0; i < 128; ++i) EXPECT_NEAR(y[i], x[i], 0.51f * step) << i;
+  EXPECT_EQ(y[128], round_trip(dtype::q8_0, x)[128]);
+}
+
 TEST(blocks, zeros_and_values_below_the_smallest_scale_stay_zero) {
   for (const dtype format : block_formats)
     for (const float tiny : {0.0f, 1e-45f, -1e-40f, 1e-30f})
@@ -183,6 +203,7 @@ TEST(blocks, partial_blocks_and_foreign_formats_are_refused) {
   EXPECT_THROW(steno::weights::dequantise(dtype::q8_0, b, x, 31), steno::error);
   EXPECT_THROW(steno::weights::dequantise(dtype::q4_k, b, x, 32), steno::error);
   EXPECT_THROW(steno::weights::quantise(dtype::q8_0, x, b, 33), steno::error);
+  EXPECT_THROW(steno::weights::quantise(dtype::q8_128, x, b, 96), steno::error);
   EXPECT_THROW(steno::weights::quantise(dtype::q5_1, x, b, 31), steno::error);
   EXPECT_THROW(steno::weights::quantise(dtype::q2_k, x, b, 256), steno::error);
   EXPECT_THROW(steno::weights::dequantise(dtype::any, b, x, 1), steno::error);

@@ -16,7 +16,7 @@ namespace {
 
 // The formats of --type, as docs and --help list them.
 constexpr dtype order[] = {dtype::f32,  dtype::f16,  dtype::bf16, dtype::q8_0, dtype::q5_1, dtype::q5_0,
-                           dtype::q4_1, dtype::q4_0, dtype::q6_k, dtype::q5_k, dtype::q4_k};
+                           dtype::q4_1, dtype::q4_0, dtype::q6_k, dtype::q5_k, dtype::q4_k, dtype::q8_128};
 static_assert([] {
   std::size_t written = 0;
   for (const core::dtype_info& d : core::dtype_table) written += weights::can_quantise(d.type) ? 1u : 0u;
@@ -91,10 +91,10 @@ dtype packaged_format(const imported_tensor& t, std::optional<dtype> wanted) {
   const bool copied = !t.bytes.empty() && t.stored == format;  // else it must be made of values
   if (whole_blocks(t, format) && (copied || weights::can_quantise(format))) return format;
   // Rows that are no whole superblocks: the simple format that keeps about as much.
-  const dtype simple = format == dtype::q4_k   ? dtype::q5_0
-                       : format == dtype::q5_k ? dtype::q5_1
-                       : format == dtype::q6_k ? dtype::q8_0
-                                               : format;
+  const dtype simple = format == dtype::q4_k                              ? dtype::q5_0
+                       : format == dtype::q5_k                            ? dtype::q5_1
+                       : format == dtype::q6_k || format == dtype::q8_128 ? dtype::q8_0
+                                                                          : format;
   return simple != format && whole_blocks(t, simple) ? simple : dtype::f16;
 }
 

@@ -44,6 +44,8 @@ std::uint32_t file_type(dtype format) {
       return 25;
     case dtype::bf16:
       return 32;
+    case dtype::q8_128:
+      return static_cast<std::uint32_t>(format);  // llama.cpp has none
     default:
       return 0;
   }

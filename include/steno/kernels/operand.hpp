@@ -4,8 +4,9 @@
 // zeros (one row is read where it is); many rows, and always for half_columns, in panels of R rows, [cols][R], so that
 // a register tile reads the values of one column from one place. int8_blocks: blocks of 32 values with one scale: a =
 // max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
-// zeros. Panels of R rows:
-//   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, f32 = -128 * sum(q),
+// zeros. int8_spans: the same of spans of four blocks, 128 values, with one scale; S is the number of scales of a row.
+// Panels of R rows:
+//   quants [blocks][R][32] s8, scales [S / 16][R][16] f32, starts of the same form, f32 = -128 * sum(q),
 //   counted from detail::sum_origin on where the kernels want it, offsets, f32 = scale * sum(q), for weights with
 //   minima. Starts and offsets have two more planes, of the sums of the first and of the last 16 values, for weights
 //   whose 16 values share a scale.
@@ -131,7 +132,7 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
   o.cols = x.cols();
   if (o.rows == 0) return o;
   const auto count = static_cast<std::size_t>(o.rows * o.cols);
-  const bool int8 = o.family == weight_family::int8_blocks;
+  const bool int8 = is_int8(o.family);
   // f(first row, rows of x) for each panel of up to `height` rows.
   const auto each_panel = [&](extent height, auto&& f) {
     o.split = panel_split(o.rows, height);
@@ -154,14 +155,15 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
                    .terms = terms + m * length});
     });
   } else if (int8) {
-    assert(o.cols % block == 0);
-    const extent blocks = o.cols / block;
+    o.span = layout_of(weight_format).span;
+    assert(o.cols % (o.span * block) == 0);
     auto* quants = frame.take<std::int8_t>(count);
-    const extent padded = padded_blocks(o.cols);
+    const extent padded = padded_scales(o.cols, o.span);
     o.plane = o.rows * padded;
     auto* scales = frame.take<float>(static_cast<std::size_t>(o.plane));
-    auto* starts = frame.take<float>(static_cast<std::size_t>(3 * o.plane));
-    auto* offsets = frame.take<float>(static_cast<std::size_t>(3 * o.plane));
+    const extent planes = o.span == 1 ? 3 : 1;
+    auto* starts = frame.take<float>(static_cast<std::size_t>(planes * o.plane));
+    auto* offsets = frame.take<float>(static_cast<std::size_t>(planes * o.plane));
     o.quants = quants;
     o.scales = scales;
     o.starts = starts;
@@ -170,7 +172,8 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
       table.quantise({.x = rows.data(),
                       .stride = rows.outerStride(),
                       .rows = rows.rows(),
-                      .blocks = blocks,
+                      .blocks = o.cols / block,
+                      .span = o.span,
                       .quants = quants + m * o.cols,
                       .scales = scales + m * padded,
                       .starts = starts + m * padded,

@@ -43,7 +43,8 @@ template <dtype Format>
 inline bool finite_blocks(extent cols, const std::byte* p) noexcept {
   constexpr block_layout l = layout_of(Format);
   const auto units = static_cast<std::size_t>(cols / (block * l.unit()));
-  if constexpr (l.bits == 8) return finite_scales(p + units * group_quants, units * group);
+  if constexpr (l.bits == 8)
+    return finite_scales(p + static_cast<std::size_t>(cols / block) * group_quants, units * group);
   constexpr std::size_t at = l.super ? 0 : l.plane_bytes(), step = l.bits == 8 ? 0 : l.unit_bytes();
   constexpr std::size_t count = group * (l.super ? 1 : l.vectors()) * (l.minima ? 2 : 1);
   bool finite = true;
@@ -57,8 +58,11 @@ STENO_KERNEL_API bool pack_group(const weights::weight_ref& w, extent g, std::by
     case dtype::bf16:
       return pack_halves(w, g, out);
     case dtype::q8_0:
-      pack_bytes(w, g, out);
+      pack_bytes<weights::blocks::q8_0>(w, g, out);
       return finite_blocks<dtype::q8_0>(w.cols, out);
+    case dtype::q8_128:
+      pack_bytes<weights::blocks::q8_128>(w, g, out);
+      return finite_blocks<dtype::q8_128>(w.cols, out);
     case dtype::q4_0:
       pack_nibbles<1>(w, g, out);
       return finite_blocks<dtype::q4_0>(w.cols, out);

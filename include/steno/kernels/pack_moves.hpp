@@ -1,5 +1,5 @@
-// steno/kernels/pack_moves.hpp - packing of the formats whose stored bytes only change places: q8_0, q4_0, q4_1, f16
-// and bf16.
+// steno/kernels/pack_moves.hpp - packing of the formats whose stored bytes only change places: q8_0, q8_128, q4_0,
+// q4_1, f16 and bf16.
 //
 // Sixteen rows are turned four by four dwords, or eight by eight halves, in registers. The layout: packed_layout.hpp.
 // Tested in tests/kernels/pack_test.cpp.
@@ -45,7 +45,7 @@ struct row_streams {
   std::size_t step[group];
 
   row_streams(const weights::weight_ref& w, extent g, std::size_t bytes) noexcept {
-    static constexpr std::byte nothing[64] = {};  // more than a block has
+    static constexpr std::byte nothing[192] = {};  // more than a block has
     const extent rows = std::min(group, w.rows - g * group);
     for (extent c = 0; c < group; ++c) {
       from[c] = c < rows ? w.row(g * group + c) : nothing;
@@ -57,18 +57,21 @@ struct row_streams {
   }
 };
 
-inline constexpr std::size_t q8_0_bytes = sizeof(weights::blocks::q8_0);
-/// q8_0, block by block: sixteen streams are read, one is written. Inlined, g++ 12 makes the loop a fifth slower.
-[[gnu::noinline]] inline void pack_bytes(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
-  const extent blocks = w.cols / block;
+/// q8_0 and q8_128, block by block: sixteen streams are read, one is written. Inlined, g++ 12 makes the loop a fifth
+/// slower.
+template <class Block>
+[[gnu::noinline]] void pack_bytes(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
+  constexpr std::size_t parts = Block::elements / block;
+  const extent blocks = w.cols / static_cast<extent>(Block::elements);
   std::byte* quants = out;
-  std::byte* scales = out + static_cast<std::size_t>(blocks) * group_quants;
-  row_streams rows(w, g, q8_0_bytes);
-  for (extent b = 0; b < blocks; ++b, quants += group_quants, scales += group_scales, rows.advance()) {
-    for (std::size_t c = 0; c < 16; c += 4) {
-      pack_square<0x80808080u>(rows.from + c, 2, quants + 4 * c);
-      pack_square<0x80808080u>(rows.from + c, 18, quants + 4 * c + 256);
-    }
+  std::byte* scales = out + static_cast<std::size_t>(blocks) * parts * group_quants;
+  row_streams rows(w, g, sizeof(Block));
+  for (extent b = 0; b < blocks; ++b, scales += group_scales, rows.advance()) {
+    for (std::size_t part = 0; part < parts; ++part, quants += group_quants)
+      for (std::size_t c = 0; c < 16; c += 4) {
+        pack_square<0x80808080u>(rows.from + c, 2 + 32 * part, quants + 4 * c);
+        pack_square<0x80808080u>(rows.from + c, 18 + 32 * part, quants + 4 * c + 256);
+      }
     for (std::size_t c = 0; c < 16; ++c) std::memcpy(scales + 2 * c, rows.from[c], 2);
   }
 }

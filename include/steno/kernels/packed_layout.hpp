@@ -1,13 +1,14 @@
 // steno/kernels/packed_layout.hpp - how weights lie in memory for the product kernels, format by format.
 //
-// Formats fall into three families. float_rows (f32): products read the stored rows, nothing is packed. half_columns
+// Formats fall into four families. float_rows (f32): products read the stored rows, nothing is packed. half_columns
 // (f16, bf16): groups of 16 rows of the weight, transposed to [K][16], so that they are widened without shuffles.
-// int8_blocks (all block formats): groups of 16 rows, K / 32 blocks each. What the tiles eat is one byte per weight,
-// vectors of four values of 16 columns,
+// int8_blocks (block formats) and int8_spans (q8_128): groups of 16 rows, K / 32 blocks each. What the tiles eat is one
+// byte per weight, vectors of four values of 16 columns,
 //   tile [8][16][4] u8   byte (j, c, i) = q[row c of the group][32 b + 4 j + i] + 128
 // and value = scale * q (+ min). q8_0 is kept like that; the others at their own bits, and unpacked into the tile form
 // piece by piece in the first-level cache (product/unpack.inl):
 //   q8_0            tiles [blocks][512], then scales [blocks][16] f16
+//   q8_128          tiles [blocks][512], then scales [blocks / 4][16] f16
 //   others, a block [256] nibbles: byte p is byte p of the tile (low half) and byte p + 256 (high half), without bias;
 //                   five bits: [64], bit j of byte p is bit 4 of byte 64 j + p; six bits: [2][64], bits 2 j and 2 j + 1
 //                   of byte (h, p) are bits 4 and 5 of byte 64 (4 h + j) + p; then scales and minima, [16] f16 each
@@ -29,10 +30,13 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 /// How products treat a stored format; `none`: there is no product for it.
-enum class weight_family { none, float_rows, half_columns, int8_blocks };
+enum class weight_family { none, float_rows, half_columns, int8_blocks, int8_spans };
+/// Whether x becomes int8 for them: blocks of values with a scale, or spans of several blocks with one.
+constexpr bool is_int8(weight_family f) { return f == weight_family::int8_blocks || f == weight_family::int8_spans; }
 
 namespace detail {
-inline constexpr extent block = 32;               // values of x that share a scale
+inline constexpr extent block = 32;               // values of x that share a scale, or a part of a span that does
+inline constexpr extent long_span = 4;            // blocks with one scale, of x and the weight, of int8_spans
 inline constexpr extent group = 16;               // outputs that share a vector
 inline constexpr std::size_t group_quants = 512;  // bytes of one block of a group as tiles read it
 inline constexpr std::size_t group_scales = 32;   // f16
@@ -44,13 +48,16 @@ struct block_layout {
   bool minima = false;  // value = scale * q + min
   bool halves = false;  // 16 values share a scale, not 32
   bool super = false;   // scales and minima are small integers, times factors that eight blocks share
+  extent span = 1;      // blocks that share a scale, here and in x; of eight bits alone more than one
 
   constexpr std::size_t plane_bytes() const { return 64 * static_cast<std::size_t>(bits); }
-  constexpr extent unit() const { return super ? 8 : 1; }  // blocks that are packed together
+  constexpr extent unit() const { return super ? 8 : span; }  // blocks that are packed together
   constexpr std::size_t vectors() const { return halves ? 2 : 1; }
-  constexpr std::size_t block_bytes() const { return plane_bytes() + (super ? 16 : 32) * vectors() * (minima ? 2 : 1); }
+  constexpr std::size_t scale_bytes() const { return (super ? 16 : 32) * vectors() * (minima ? 2 : 1); }
+  constexpr std::size_t block_bytes() const { return plane_bytes() + scale_bytes(); }  // with a scale of its own
   constexpr std::size_t unit_bytes() const {
-    return static_cast<std::size_t>(unit()) * block_bytes() + (super ? (minima ? 64 : 32) : 0);
+    const std::size_t scales = static_cast<std::size_t>(unit() / span) * scale_bytes();
+    return static_cast<std::size_t>(unit()) * plane_bytes() + scales + (super ? (minima ? 64 : 32) : 0);
   }
 };
 
@@ -59,6 +66,8 @@ constexpr block_layout layout_of(dtype format) {
     case dtype::q8_0:
     case dtype::iq4_nl:
       return {.bits = 8};
+    case dtype::q8_128:
+      return {.bits = 8, .span = long_span};
     case dtype::q4_0:
       return {.bits = 4, .bias = 120};
     case dtype::q4_1:
@@ -95,7 +104,8 @@ constexpr std::size_t group_bytes(dtype format, extent cols) {
 constexpr weight_family family_of(dtype format) {
   if (format == dtype::f32) return weight_family::float_rows;
   if (format == dtype::f16 || format == dtype::bf16) return weight_family::half_columns;
-  return detail::layout_of(format).bits != 0 ? weight_family::int8_blocks : weight_family::none;
+  const detail::block_layout l = detail::layout_of(format);
+  return l.bits == 0 ? weight_family::none : l.span > 1 ? weight_family::int8_spans : weight_family::int8_blocks;
 }
 /// Whether multiply() takes weights of this format.
 constexpr bool has_product(dtype format) { return family_of(format) != weight_family::none; }

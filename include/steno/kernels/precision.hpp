@@ -13,7 +13,7 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 /// Whether products with weights of this format round what they are multiplied by: attention_options::rounds.
-constexpr bool rounds_beside(dtype weights) noexcept { return family_of(weights) == weight_family::int8_blocks; }
+constexpr bool rounds_beside(dtype weights) noexcept { return is_int8(family_of(weights)); }
 
 /// How an encoder's keys and values are packed for many calls of a decoder.
 constexpr dtype packed_format_beside(dtype weights) noexcept {

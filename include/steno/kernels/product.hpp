@@ -100,7 +100,7 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
             .step = 2,
             .panels = true,
             .packed = true};
-  if (x.family == weight_family::int8_blocks) {
+  if (is_int8(x.family)) {
     const bool few = table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
     return {.strip = few ? table.int8_row_strip : int8_strip,
             .columns = (few ? 2 : table.int8_groups) * group,

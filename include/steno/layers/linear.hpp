@@ -57,7 +57,7 @@ struct linear {
   extent output_size() const noexcept { return w.rows(); }
   no_state start() const noexcept { return {}; }
   /// Weights are blocks of small integers, so what they are multiplied by is rounded, too.
-  bool quantised() const noexcept { return kernels::family_of(w.format) == kernels::weight_family::int8_blocks; }
+  bool quantised() const noexcept { return kernels::is_int8(kernels::family_of(w.format)); }
 
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, no_state*, const auto& env, context& c,
                   const addend& to = {}) const {

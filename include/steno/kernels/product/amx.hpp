@@ -117,17 +117,17 @@ struct block_source {
       const std::byte* in = place(first) + at;
       if (apart)
         in = s.packed + at + static_cast<std::size_t>(s.w->cols / detail::block) * detail::group_quants +
-             static_cast<std::size_t>(first) * detail::group_scales;
+             static_cast<std::size_t>(first / layout.span) * detail::group_scales;
       s.table->unpack({.layout = layout,
                        .in = in,
-                       .ahead = in + static_cast<std::size_t>(count) * detail::group_scales,
+                       .ahead = in + static_cast<std::size_t>(count / layout.span) * detail::group_scales,
                        .count = count,
                        .quants = quants,
                        .scales = scales,
                        .minima = minima});
       const std::byte* const bytes = apart ? place(first) + at : quants;
       for (extent b = 0; b < count; ++b) {
-        const float* const ws = scales + b * vectors * 16;
+        const float* const ws = scales + b / layout.span * vectors * 16;
         const float* const wm = minima + b * vectors * 16;
         const f32x16 both[] = {load(ws), load(ws + second)};
         const f32x16 least[] = {layout.minima ? load(wm) : zero(), layout.minima ? load(wm + second) : zero()};

@@ -85,8 +85,8 @@ STENO_INLINE void add_scaled(std::integer_sequence<int, r...>, const __m256i* d,
 }
 
 /// sizeof...(r) rows and one group of 16 columns, eight and eight; sums in memory. Together: as in dot_quants(), 0:
-/// q8_0.
-template <int Together, bool Halves, int... r>
+/// eight bits, with a scale for every Span blocks.
+template <int Together, bool Halves, extent Span, int... r>
 [[gnu::noinline]] void int8_tile(std::integer_sequence<int, r...> all, const detail::int8_job& job) noexcept {
   constexpr extent R = sizeof...(r);
   constexpr int parts = Halves ? 2 : 1, vectors = 8 / parts;
@@ -98,7 +98,7 @@ template <int Together, bool Halves, int... r>
   float counted_from[(Halves ? 32 : 16) * sizeof...(r)];
   const f32x16 origin = broadcast(detail::sum_origin);
   const f32x16 share = broadcast(Together == 0 ? 0 : static_cast<float>(128 - job.layout.bias) / 128);
-  const int count = static_cast<int>(job.blocks);  // up to 16
+  const int count = static_cast<int>(job.blocks / Span);  // up to 16
   for (extent part = 0; part < parts; ++part)
     for (extent row = 0; row < job.rows; ++row)
       store(counted_from + (part * R + row) * 16,
@@ -113,7 +113,7 @@ template <int Together, bool Halves, int... r>
     // What comes next is fetched by the first eight columns alone.
     const std::byte* ahead = job.ahead;
     const int lines = half == 0 ? job.ahead_lines : 0;
-    for (extent b = 0; b < job.blocks; ++b, ++scales, ++offsets, ++starts, x += 32 * R, quants += 512) {
+    const auto fetch_ahead = [&]() __attribute__((always_inline)) {
       if (lines > 0) __builtin_prefetch(ahead, 0, 2);
       for (int line = 1; line < 5; line += 2)
         if (lines > line) {
@@ -121,34 +121,44 @@ template <int Together, bool Halves, int... r>
           __builtin_prefetch(ahead + 64 * line + 64, 0, 2);
         }
       ahead += job.ahead_bytes;
-#pragma GCC unroll 2
-      for (extent part = 0; part < parts; ++part, ws += 16) {
-        __m256i d[] = {_mm256_castps_si256(_mm256_set1_ps(starts[(part * R + r) * 16]))...};
-        if constexpr (Together == 0) {
+    };
+    for (extent s = 0; s < job.blocks / Span; ++s, ++scales, ++offsets, ++starts) {
+      if constexpr (Together == 0) {
+        __m256i d[] = {_mm256_castps_si256(_mm256_set1_ps(starts[16 * r]))...};
+        for (extent b = 0; b < Span; ++b, x += 32 * R, quants += 512) {
+          fetch_ahead();
           dot_bytes<vectors>(all, d, x, quants);
-          add_scaled(all, d, ws, scales, nullptr, nullptr, sums);
-        } else {
+        }
+        add_scaled(all, d, ws, scales, nullptr, nullptr, sums);
+        ws += 16;
+      } else {
+        fetch_ahead();
+#pragma GCC unroll 2
+        for (extent part = 0; part < parts; ++part, ws += 16) {
+          __m256i d[] = {_mm256_castps_si256(_mm256_set1_ps(starts[(part * R + r) * 16]))...};
           dot_quants<vectors, Together>(all, d, x + 16 * part, quants + 256 * part);
           add_scaled(all, d, ws, scales, minima, offsets + part * job.plane, sums);
           if (minima != nullptr) minima += 16;
         }
+        x += 32 * R, quants += 512;
       }
     }
   }
 }
 
-template <int Together, bool Halves, int... I>
+template <int Together, bool Halves, extent Span = 1, int... I>
 inline void int8_tile_of(std::integer_sequence<int, I...>, const detail::int8_job& job) noexcept {
   using function = void (*)(const detail::int8_job&) noexcept;
   // Of one and two rows, int8_row_strip takes care.
   static constexpr function tiles[] = {[](const detail::int8_job& j) noexcept {
-    int8_tile<Together, Halves>(std::make_integer_sequence<int, I + 3>{}, j);
+    int8_tile<Together, Halves, Span>(std::make_integer_sequence<int, I + 3>{}, j);
   }...};
   tiles[job.rows - 3](job);
 }
 inline void int8_tile(const detail::int8_job& job) noexcept {
   constexpr std::make_integer_sequence<int, int8_rows - 2> heights;
   const detail::block_layout& l = job.layout;
+  if (l.span > 1) return int8_tile_of<0, false, detail::long_span>(heights, job);
   if (l.bits == 8) return int8_tile_of<0, false>(heights, job);
   if (l.bits == 6) return int8_tile_of<2, true>(heights, job);
   if (l.bits == 5) return int8_tile_of<4, false>(heights, job);

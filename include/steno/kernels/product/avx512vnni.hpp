@@ -47,9 +47,20 @@ STENO_INLINE void fetch(const std::byte* p, std::size_t next_group) {
     for (std::size_t line = First; line < Last; ++line) __builtin_prefetch(p + 64 * line, 0, 2);
 }
 
-/// sizeof...(I) / C rows and C groups; Plain: a scale per block and no minima. The eight steps of a block are written
-/// out: as a loop, gcc 12 copies accumulators around vpdpbusd, which overwrites its first operand.
-template <bool Plain, int C, int... I>
+/// Sixteen values: half a block.
+template <int C, int... I>
+STENO_INLINE void dot_sixteen(std::integer_sequence<int, I...> all, __m512i* d, const std::int8_t* x,
+                              const std::byte* quants, std::size_t next) {
+  dot_fours<C>(all, d, x, quants, next);
+  dot_fours<C>(all, d, x + 4, quants + 64, next);
+  dot_fours<C>(all, d, x + 8, quants + 128, next);
+  dot_fours<C>(all, d, x + 12, quants + 192, next);
+}
+
+/// sizeof...(I) / C rows and C groups; a scale for every Span blocks; Plain: no halves and no minima. The eight steps
+/// of a block are written out: as a loop, gcc 12 copies accumulators around vpdpbusd, which overwrites its first
+/// operand.
+template <extent Span, bool Plain, int C, int... I>
 [[gnu::noinline]] void int8_tile(std::integer_sequence<int, I...> all, const detail::int8_job& job) noexcept {
   constexpr extent R = sizeof...(I) / C;
   const std::int8_t* x = job.x;
@@ -63,16 +74,23 @@ template <bool Plain, int C, int... I>
   float* const sums = job.sums;
   __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I * 16))...};
   const std::byte* ahead = job.ahead;
-  for (extent b = job.blocks; b != 0; --b) {
+  const auto fetch_ahead = [&]() __attribute__((always_inline)) {
     fetch<C, 0, 1>(ahead, job.next_ahead);
     if (job.ahead_lines > 1) fetch<C, 1, 3>(ahead, job.next_ahead);
     if (job.ahead_lines > 3) fetch<C, 3, 5>(ahead, job.next_ahead);
     ahead += job.ahead_bytes;
+  };
+  for (extent s = job.blocks / Span; s != 0; --s) {
     __m512i d[] = {start_at(starts[16 * (I / C)])...};
-    dot_fours<C>(all, d, x, quants, next);
-    dot_fours<C>(all, d, x + 4, quants + 64, next);
-    dot_fours<C>(all, d, x + 8, quants + 128, next);
-    dot_fours<C>(all, d, x + 12, quants + 192, next);
+    for (extent b = Span - 1; b != 0; --b) {
+      fetch_ahead();
+      dot_sixteen<C>(all, d, x, quants, next);
+      dot_sixteen<C>(all, d, x + 16, quants + 256, next);
+      x += R * detail::block;
+      quants += detail::group_quants;
+    }
+    fetch_ahead();
+    dot_sixteen<C>(all, d, x, quants, next);
     if (halves) {
       const float* same = scales;
       asm volatile("" : "+r"(same));  // otherwise gcc loads the scales before the branch and has a register too few
@@ -84,10 +102,7 @@ template <bool Plain, int C, int... I>
         minima += 16;
       }
     }
-    dot_fours<C>(all, d, x + 16, quants + 256, next);
-    dot_fours<C>(all, d, x + 20, quants + 320, next);
-    dot_fours<C>(all, d, x + 24, quants + 384, next);
-    dot_fours<C>(all, d, x + 28, quants + 448, next);
+    dot_sixteen<C>(all, d, x + 16, quants + 256, next);
     add_scaled<C>(all, acc, d, scales, ws, next_scales);
     if (minima != nullptr) {
       add_minima<C>(all, acc, halves ? offsets + job.plane : offsets, minima, next_scales);
@@ -101,22 +116,23 @@ template <bool Plain, int C, int... I>
   (_mm512_storeu_ps(sums + I * 16, acc[I]), ...);
 }
 
-template <bool Plain>
+template <extent Span, bool Plain>
 void int8_tile_of(const detail::int8_job& job) noexcept {
   constexpr int C = int8_groups;
   switch (job.rows) {  // of one or two, int8_row_strip takes care
     case 3:
-      return int8_tile<Plain, C>(std::make_integer_sequence<int, 3 * C>{}, job);
+      return int8_tile<Span, Plain, C>(std::make_integer_sequence<int, 3 * C>{}, job);
     case 4:
-      return int8_tile<Plain, C>(std::make_integer_sequence<int, 4 * C>{}, job);
+      return int8_tile<Span, Plain, C>(std::make_integer_sequence<int, 4 * C>{}, job);
     case 5:
-      return int8_tile<Plain, C>(std::make_integer_sequence<int, 5 * C>{}, job);
+      return int8_tile<Span, Plain, C>(std::make_integer_sequence<int, 5 * C>{}, job);
     default:
-      return int8_tile<Plain, C>(std::make_integer_sequence<int, 6 * C>{}, job);
+      return int8_tile<Span, Plain, C>(std::make_integer_sequence<int, 6 * C>{}, job);
   }
 }
 inline void int8_tile(const detail::int8_job& job) noexcept {
-  job.layout.halves || job.minima != nullptr ? int8_tile_of<false>(job) : int8_tile_of<true>(job);
+  if (job.layout.span > 1) return int8_tile_of<detail::long_span, true>(job);
+  job.layout.halves || job.minima != nullptr ? int8_tile_of<1, false>(job) : int8_tile_of<1, true>(job);
 }
 
 }  // namespace product

@@ -63,19 +63,20 @@ STENO_INLINE void add_minima(std::integer_sequence<int, I...>, float* sums, cons
   (add(I), ...);
 }
 
-/// sizeof...(I) / 2 rows and one group. The eight steps of a block are written out, as in avx512vnni.hpp.
-template <int... I>
+/// sizeof...(I) / 2 rows and one group; a scale for every Span blocks. The eight steps of a block are written out, as
+/// in avx512vnni.hpp.
+template <extent Span, int... I>
 [[gnu::noinline]] void int8_tile(std::integer_sequence<int, I...> all, const detail::int8_job& job) noexcept {
   constexpr extent R = sizeof...(I) / 2;
   const std::int8_t* x = job.x;
   const float *scales = job.scales, *offsets = job.offsets, *starts = job.starts;
   const std::byte* quants = job.quants;
-  const float *ws = job.weight_scales, *minima = job.minima;
-  const bool halves = job.layout.halves;
+  const float *ws = job.weight_scales, *minima = Span > 1 ? nullptr : job.minima;
+  const bool halves = Span == 1 && job.layout.halves;
   float* const sums = job.sums;
   if (job.first) (_mm256_storeu_ps(sums + 8 * I, _mm256_setzero_ps()), ...);
   const std::byte* ahead = job.ahead;
-  for (extent b = job.blocks; b != 0; --b) {
+  const auto fetch_ahead = [&]() __attribute__((always_inline)) {
     __builtin_prefetch(ahead, 0, 2);
     for (int line = 1; line < 5; line += 2)
       if (job.ahead_lines > line) {
@@ -83,7 +84,17 @@ template <int... I>
         __builtin_prefetch(ahead + 64 * line + 64, 0, 2);
       }
     ahead += job.ahead_bytes;
+  };
+  for (extent s = job.blocks / Span; s != 0; --s) {
     __m256i d[] = {eight_from(starts[16 * (I / 2)])...};
+    for (extent b = Span - 1; b != 0; --b) {
+      fetch_ahead();
+      dot_half(all, d, x, quants);
+      dot_half(all, d, x + 16, quants + 256);
+      x += R * detail::block;
+      quants += detail::group_quants;
+    }
+    fetch_ahead();
     dot_half(all, d, x, quants);
     if (halves) {
       add_scaled(all, sums, d, scales, ws);
@@ -107,17 +118,21 @@ template <int... I>
   }
 }
 
-inline void int8_tile(const detail::int8_job& job) noexcept {
+template <extent Span>
+void int8_tile_of(const detail::int8_job& job) noexcept {
   switch (job.rows) {  // of fewer, int8_row_strip takes care
     case 3:
-      return int8_tile(std::make_integer_sequence<int, 6>{}, job);
+      return int8_tile<Span>(std::make_integer_sequence<int, 6>{}, job);
     case 4:
-      return int8_tile(std::make_integer_sequence<int, 8>{}, job);
+      return int8_tile<Span>(std::make_integer_sequence<int, 8>{}, job);
     case 5:
-      return int8_tile(std::make_integer_sequence<int, 10>{}, job);
+      return int8_tile<Span>(std::make_integer_sequence<int, 10>{}, job);
     default:
-      return int8_tile(std::make_integer_sequence<int, 12>{}, job);
+      return int8_tile<Span>(std::make_integer_sequence<int, 12>{}, job);
   }
+}
+inline void int8_tile(const detail::int8_job& job) noexcept {
+  job.layout.span == 1 ? int8_tile_of<1>(job) : int8_tile_of<detail::long_span>(job);
 }
 
 }  // namespace product

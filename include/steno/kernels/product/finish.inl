@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 template <activation A>
-[[gnu::noinline]] void finish_as(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
+[[gnu::noinline]] void finish_as(const detail::strip& s, const float* sums, extent sums_stride, extent m0,
+                                 extent rows) noexcept {
   const epilogue& e = *s.e;
   const f32x16 scale = broadcast(e.scale);
   for (extent n = s.n0; n < s.n1; n += 16) {
@@ -25,7 +26,8 @@ template <activation A>
 }
 
 /// Rows [m0, m0 + rows) by all columns of the strip; sums[(m - m0) * sums_stride + (n - n0)], padded to whole vectors.
-[[gnu::noinline]] inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
+[[gnu::noinline]] inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0,
+                                     extent rows) noexcept {
   switch (s.e->act) {
     case activation::none:
       return finish_as<activation::none>(s, sums, sums_stride, m0, rows);

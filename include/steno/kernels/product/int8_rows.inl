@@ -80,8 +80,9 @@ STENO_INLINE void fetch_block(const std::byte* p, cache_level into) {
   into == cache_level::first ? fetch_lines<3>(lines, p) : fetch_lines<2>(lines, p);
 }
 
-/// sizeof...(I) / C rows by C groups of a strip from `g` on. sums: [rows][2][16]; factors: [C][scale, minimum][16].
-template <int Bits, int C, int... I>
+/// sizeof...(I) / C rows by C groups of a strip from `g` on; a scale for every Span blocks. sums: [rows][2][16];
+/// factors: [C][scale, minimum][16].
+template <int Bits, extent Span, int C, int... I>
 [[gnu::noinline]] void int8_row_tile(std::integer_sequence<int, I...> all, const detail::strip& s, extent g,
                                      float* sums, float* factors) noexcept {
   constexpr extent R = sizeof...(I) / C;
@@ -107,12 +108,12 @@ template <int Bits, int C, int... I>
   // What the next groups begin with; of the last ones, their own beginning.
   const bool more = s.w->packed != nullptr && s.n0 + (g + C) * detail::group < s.w->rows;
   const std::size_t following = more ? C * next : 0;
-  // Whole superblocks, whose factors are fetched with their first block.
+  // Whole superblocks, whose factors are fetched with their first block, and spans.
   const read_ahead::of_blocks& fetched = s.ahead.blocks(Bits);
-  const std::size_t unit = super ? 8 : 1;
+  const std::size_t unit = super ? 8 : static_cast<std::size_t>(Span);
   const std::size_t lead = std::min(static_cast<std::size_t>(blocks), fetched.bytes / step) / unit * unit;
   const std::byte *ahead = p + lead * step + (super ? lead / 8 * head : 0), *const then = p + following;
-  const std::byte *scales_ahead = w + lead * 32, *const scales_then = w + following;
+  const std::byte *scales_ahead = w + lead / Span * 32, *const scales_then = w + following;
   const cache_level into = fetched.into;
   f32x16 registers[] = {(static_cast<void>(I), zero())...};
   const row_sums<C> acc{registers, sums};
@@ -120,13 +121,28 @@ template <int Bits, int C, int... I>
     (store(sums + (I / C * 2 + I % C) * 16, registers[I]), ...);
   };
   if (!sums_in_registers) keep();
-  for (extent b = 0; b < blocks; ++b) {
+  const auto fetch_ahead = [&](extent b) __attribute__((always_inline)) {
     if (b == blocks - static_cast<extent>(lead)) {
       ahead = then;
       scales_ahead = scales_then;
     }
     fetch_block<lines>(ahead, into);
     if constexpr (C > 1) fetch_block<lines>(ahead + next, into);
+  };
+  for (extent b = 0; b < blocks; ++b) {
+    const extent at = b / Span / 16 * R * 16 + b / Span % 16;
+    const float *const scales = x.scales + at, *const starts = x.starts + at + plane;
+    const float* const offsets = x.offsets + at + plane;
+    counts d[] = {start(starts[16 * (I / C)])...};
+    for (const extent last = b + Span - 1; b != last; ++b) {
+      fetch_ahead(b);
+      ahead += step;
+      dot_half<Bits, 0, C>(all, d, xq, p, next);
+      dot_half<Bits, 4, C>(all, d, xq, p, next);
+      xq += R * detail::block;
+      p += step;
+    }
+    fetch_ahead(b);
     if (super && b % 8 == 0) {  // there are factors in front
       fetch_block<1>(ahead + 64 * lines, into);
       if constexpr (C > 1) fetch_block<1>(ahead + next + 64 * lines, into);
@@ -140,11 +156,7 @@ template <int Bits, int C, int... I>
       p += head;
     }
     ahead += step;
-    const extent at = b / 16 * R * 16 + b % 16;
-    const float *const scales = x.scales + at, *const starts = x.starts + at + plane;
-    const float* const offsets = x.offsets + at + plane;
     if (!apart) w = p + quants;
-    counts d[] = {start(starts[16 * (I / C)])...};
     dot_half<Bits, 0, C>(all, d, xq, p, next);
     if (halves) {
       add_dots<C>(all, acc, d, scales, scales_of(w, super, factors), scales_of(w + other, super, factors + 32));
@@ -162,7 +174,7 @@ template <int Bits, int C, int... I>
     xq += R * detail::block;
     p += step;
     if (apart) {
-      if (b % 2 == 0) {
+      if (b / Span % 2 == 0) {
         fetch_block<1>(scales_ahead, into);
         if constexpr (C > 1) fetch_block<1>(scales_ahead + next, into);
       }
@@ -173,25 +185,27 @@ template <int Bits, int C, int... I>
   if (sums_in_registers) keep();
 }
 
-template <int Bits, int Rows>
+template <int Bits, extent Span, int Rows>
 void int8_few_rows(const detail::strip& s) noexcept {
   constexpr std::make_integer_sequence<int, Rows> rows;
   constexpr std::make_integer_sequence<int, 2 * Rows> pairs;
   if (s.x->rows == Rows) {
     if constexpr (Rows <= pair_rows)
-      if (Rows > 1 || s.ahead.blocks(Bits).streams > 1) return int8_row_tile<Bits, 2>(pairs, s, 0, s.sums, s.scratch);
+      if (Rows > 1 || s.ahead.blocks(Bits).streams > 1)
+        return int8_row_tile<Bits, Span, 2>(pairs, s, 0, s.sums, s.scratch);
     if constexpr (Rows == 1 || Rows > pair_rows)
-      for (extent g = 0; g < 2; ++g) int8_row_tile<Bits, 1>(rows, s, g, s.sums + g * 16, s.scratch);
+      for (extent g = 0; g < 2; ++g) int8_row_tile<Bits, Span, 1>(rows, s, g, s.sums + g * 16, s.scratch);
     return;
   }
-  if constexpr (Rows > 1) int8_few_rows<Bits, Rows - 1>(s);
+  if constexpr (Rows > 1) int8_few_rows<Bits, Span, Rows - 1>(s);
 }
 /// A strip of two groups; x has one panel. Its scratch: 64 floats.
 inline void int8_row_strip(const detail::strip& s) noexcept {
   const int bits = s.layout.bits;
-  if (bits == 8) int8_few_rows<8, few_rows(8)>(s);
-  if (bits == 4) int8_few_rows<4, few_rows(4)>(s);
-  if (bits == 5) int8_few_rows<5, few_rows(5)>(s);
-  if (bits == 6) int8_few_rows<6, few_rows(6)>(s);
+  if (bits == 8)
+    s.layout.span == 1 ? int8_few_rows<8, 1, few_rows(8)>(s) : int8_few_rows<8, detail::long_span, few_rows(8)>(s);
+  if (bits == 4) int8_few_rows<4, 1, few_rows(4)>(s);
+  if (bits == 5) int8_few_rows<5, 1, few_rows(5)>(s);
+  if (bits == 6) int8_few_rows<6, 1, few_rows(6)>(s);
   s.table->finish(s, s.sums, 32, 0, s.x->rows);
 }

@@ -38,7 +38,7 @@ inline void int8_strip(const strip& s) noexcept {
 
   int8_job job{};
   job.groups = groups;
-  job.next_scales = step * vectors * group;
+  job.next_scales = step / layout.span * vectors * group;
   job.weight_scales = scales;
   job.minima = layout.minima ? minima : nullptr;
   job.layout = layout;
@@ -83,7 +83,8 @@ inline void int8_strip(const strip& s) noexcept {
       const extent m = x.split.first(p);
       job.rows = x.split.height(p);
       job.x = x.quants + m * x.cols + b * job.rows * block;
-      const extent at = m * padded_blocks(x.cols) + b / 16 * job.rows * 16 + b % 16;
+      const extent scale = b / x.span;
+      const extent at = m * padded_scales(x.cols, x.span) + scale / 16 * job.rows * 16 + scale % 16;
       job.scales = x.scales + at;
       job.starts = x.starts + at + (layout.halves ? x.plane : 0);
       job.offsets = x.offsets + at + (layout.halves ? x.plane : 0);

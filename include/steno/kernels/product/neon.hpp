@@ -76,7 +76,7 @@ STENO_INLINE void count_rows(std::integer_sequence<int, r...>, int32x4_t* d, con
   const int8x16_t w[] = {weights_of(quants), weights_of(quants + 16), weights_of(quants + 64), weights_of(quants + 80)};
   (count_row(std::make_integer_sequence<int, 4>{}, d + 4 * r, x + r * detail::block, w), ...);
 }
-template <int R, int... C>
+template <int R, bool, int... C>
 STENO_INLINE void count_half(std::integer_sequence<int, C...>, int32x4_t* d, const std::int8_t* x,
                              const std::byte* quants) {
   constexpr auto rows = std::make_integer_sequence<int, R>{};

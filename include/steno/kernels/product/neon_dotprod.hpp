@@ -31,26 +31,30 @@ STENO_INLINE int32x4_t dot_fours(int32x4_t d, int8x16_t w, int8x16_t x) {
   asm("sdot %0.4s, %1.16b, %2.4b[%3]" : "+w"(d) : "w"(w), "w"(x), "i"(Step));
   return d;
 }
-template <int R, int Step, int... C>
+/// Apart: the weights of a quad are loaded when those before it have been used.
+template <int R, int Step, bool Apart, int... C>
 STENO_INLINE void count_step(std::integer_sequence<int, C...>, int32x4_t* d, const int8x16_t* x,
                              const std::byte* quants) {
-  ((d[C] = dot_fours<Step>(d[C], neon::product::weights_of(quants + 64 * Step + 16 * (C / R)), x[C % R])), ...);
+  const auto begin_quad = []() __attribute__((always_inline)) { asm volatile("" ::: "memory"); };
+  ((Apart && C % R == 0 ? begin_quad() : void(),
+    d[C] = dot_fours<Step>(d[C], neon::product::weights_of(quants + 64 * Step + 16 * (C / R)), x[C % R])),
+   ...);
 }
 STENO_INLINE int8x16_t sixteen_of(const std::int8_t* x) { return vld1q_s8(x); }
-template <int... r, int... C>
+template <bool Apart, int... r, int... C>
 STENO_INLINE void count_rows(std::integer_sequence<int, r...>, std::integer_sequence<int, C...> all, int32x4_t* d,
                              const std::int8_t* x, const std::byte* quants) {
   constexpr int R = sizeof...(r);
   const int8x16_t rows[] = {sixteen_of(x + r * detail::block)...};
-  count_step<R, 0>(all, d, rows, quants);
-  count_step<R, 1>(all, d, rows, quants);
-  count_step<R, 2>(all, d, rows, quants);
-  count_step<R, 3>(all, d, rows, quants);
+  count_step<R, 0, Apart>(all, d, rows, quants);
+  count_step<R, 1, Apart>(all, d, rows, quants);
+  count_step<R, 2, Apart>(all, d, rows, quants);
+  count_step<R, 3, Apart>(all, d, rows, quants);
 }
-template <int R, int... C>
+template <int R, bool Apart, int... C>
 STENO_INLINE void count_half(std::integer_sequence<int, C...> all, int32x4_t* d, const std::int8_t* x,
                              const std::byte* quants) {
-  count_rows(std::make_integer_sequence<int, R>{}, all, d, x, quants);
+  count_rows<Apart>(std::make_integer_sequence<int, R>{}, all, d, x, quants);
 }
 template <int R, int I>
 STENO_INLINE float32x4_t total(const int32x4_t* d) {

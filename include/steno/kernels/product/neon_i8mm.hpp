@@ -61,11 +61,12 @@ STENO_INLINE void count_pairs(std::integer_sequence<int, p...>, std::integer_seq
   const int64x2_t rows[] = {two_rows(x + 2 * p * detail::block, x + second_of<R>(p) * detail::block)...};
   ((d[C] = multiply_pairs(d[C], two_columns<C / P % 2>(quants + C / P / 2 * 16), rows[C % P])), ...);
 }
-template <int R, int... C>
+template <int R, bool Apart, int... C>
 STENO_INLINE void count_half(std::integer_sequence<int, C...> all, int32x4_t* d, const std::int8_t* x,
                              const std::byte* quants) {
   constexpr auto each = std::make_integer_sequence<int, pairs<R>>{};
   count_pairs<R>(each, all, d, x, quants);
+  if constexpr (Apart) asm volatile("" ::: "memory");
   count_pairs<R>(each, all, d, x + 8, quants + 128);
 }
 template <int R, int I>

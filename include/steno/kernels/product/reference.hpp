@@ -4,7 +4,8 @@
 //   int8_blocks  p[m, n] = sum over blocks b, ascending, of fma(float(d_b) * dw[n, b], dx[m, b], ...)
 //                with d_b = sum over the 32 (with halves: 16) values of qw * qx, exact in integers, dw as in
 //                weights/blocks.hpp; where weights have minima, fma(mw[n, b], dx[m, b] * sum(qx), ...) follows each
-// The vector kernels give the same bits for int8_blocks. For float_rows they sum with FMA, either in the same order
+//   int8_spans   the same of spans of 128 values
+// The vector kernels give the same bits for both of int8. For float_rows they sum with FMA, either in the same order
 // (panels) or in 16 lanes (lane l takes k = l mod 16, ascending; lanes are then added i and i + 8, i + 4, i + 2, i +
 // 1; with AVX2, in 8 lanes), so results differ by rounding. Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
@@ -35,24 +36,25 @@ inline float stored_value(const std::byte* row, dtype format, extent k) noexcept
 
 inline void quantise(const detail::quantise_job& job) noexcept {
   for (extent r = 0; r < job.rows; ++r)
-    for (extent b = 0; b < job.blocks; ++b) {
-      const float* from = job.x + r * job.stride + b * detail::block;
+    for (extent s = 0; s < job.blocks / job.span; ++s) {
+      const extent values = job.span * detail::block;
+      const float* from = job.x + r * job.stride + s * values;
       float largest = 0;
-      for (extent k = 0; k < detail::block; ++k) largest = std::max(largest, std::fabs(from[k]));
+      for (extent k = 0; k < values; ++k) largest = std::max(largest, std::fabs(from[k]));
       const bool zero = !(largest > 0x1p-100f);
       const float inverse = zero ? 0 : 127.0f / largest;
       std::int32_t sums[3] = {};
-      for (extent k = 0; k < detail::block; ++k) {
+      for (extent k = 0; k < values; ++k) {
         const float v = std::min(std::max(from[k] * inverse, -127.0f), 127.0f);
         const auto q = static_cast<std::int8_t>(std::lrint(v));  // to nearest even
-        job.quants[(b * job.rows + r) * detail::block + k] = q;
+        job.quants[((s * job.span + k / detail::block) * job.rows + r) * detail::block + k % detail::block] = q;
         sums[0] += q;
-        sums[1 + k / 16] += q;
+        sums[k % detail::block < 16 ? 1 : 2] += q;
       }
       const float scale = zero ? 0 : largest / 127.0f;
-      const extent at = (b / 16 * job.rows + r) * 16 + b % 16;
+      const extent at = (s / 16 * job.rows + r) * 16 + s % 16;
       job.scales[at] = scale;
-      for (extent i = 0; i < 3; ++i) {
+      for (extent i = 0; i < (job.span == 1 ? 3 : 1); ++i) {
         job.starts[at + i * job.plane] = job.origin - static_cast<float>(128 * sums[i]);
         job.offsets[at + i * job.plane] = scale * static_cast<float>(sums[i]);
       }
@@ -60,21 +62,23 @@ inline void quantise(const detail::quantise_job& job) noexcept {
 }
 
 inline void int8_tile(const detail::int8_job& job) noexcept {
-  const extent rows = job.rows, parts = job.layout.halves ? 2 : 1, values = detail::block / parts;
+  const extent rows = job.rows, parts = job.layout.halves ? 2 : 1, span = job.layout.span;
+  const extent values = span * detail::block / parts;
   const auto* quants = reinterpret_cast<const std::uint8_t*>(job.quants);
   for (extent r = 0; r < rows; ++r)
     for (extent n = 0; n < detail::group; ++n) {
       float sum = job.first ? 0 : job.sums[r * detail::group + n];
-      for (extent b = 0; b < job.blocks; ++b)
+      for (extent s = 0; s < job.blocks / span; ++s)
         for (extent h = 0; h < parts; ++h) {
           std::int32_t dot = 0;
           for (extent k = h * values; k < (h + 1) * values; ++k) {
-            dot += (quants[(b * 8 + k / 4) * 64 + n * 4 + k % 4] - 128) * job.x[(b * rows + r) * detail::block + k];
+            const extent b = s * span + k / detail::block, i = k % detail::block;
+            dot += (quants[(b * 8 + i / 4) * 64 + n * 4 + i % 4] - 128) * job.x[(b * rows + r) * detail::block + i];
           }
-          const extent at = (b * parts + h) * detail::group + n;
-          sum = core::fused_multiply_add(static_cast<float>(dot) * job.weight_scales[at], job.scales[16 * r + b], sum);
+          const extent at = (s * parts + h) * detail::group + n;
+          sum = core::fused_multiply_add(static_cast<float>(dot) * job.weight_scales[at], job.scales[16 * r + s], sum);
           if (job.minima != nullptr)
-            sum = core::fused_multiply_add(job.minima[at], job.offsets[h * job.plane + 16 * r + b], sum);
+            sum = core::fused_multiply_add(job.minima[at], job.offsets[h * job.plane + 16 * r + s], sum);
         }
       job.sums[r * detail::group + n] = sum;
     }

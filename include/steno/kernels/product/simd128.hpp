@@ -80,7 +80,7 @@ STENO_INLINE void count_step(std::integer_sequence<int, r...>, v128_t* d, const 
                       wasm_i16x8_extend_low_i8x16(two), wasm_i16x8_extend_high_i8x16(two)};
   (count_row(std::make_integer_sequence<int, 4>{}, d + 4 * r, x + r * detail::block, w), ...);
 }
-template <int R, int... C>
+template <int R, bool, int... C>
 STENO_INLINE void count_half(std::integer_sequence<int, C...>, v128_t* d, const std::int8_t* x,
                              const std::byte* quants) {
   constexpr auto rows = std::make_integer_sequence<int, R>{};

@@ -29,8 +29,8 @@ struct panel_split {
 
   extent count = 0, base = 0, extra = 0;
 };
-/// Blocks of a row of x as its scales count them.
-constexpr extent padded_blocks(extent cols) { return (cols / block + 15) / 16 * 16; }
+/// Scales of a row of x, one for every `span` blocks, as they are counted.
+constexpr extent padded_scales(extent cols, extent span) { return (cols / (span * block) + 15) / 16 * 16; }
 /// Values of a row in lines of 16.
 constexpr extent padded_lines(extent cols) { return (cols + 15) / 16 * 16; }
 /// Steps of 32 values of a row.
@@ -48,9 +48,10 @@ class operand {
   detail::panel_split split;            ///< of the panels below
   const float* panels = nullptr;        ///< half_columns, and float_rows with many rows: [cols][height] per panel
   const float* lines = nullptr;         ///< float_rows with few rows: [cols / 16][height][16] per panel
-  const std::int8_t* quants = nullptr;  ///< int8_blocks: [blocks][height][32] per panel
-  const float* scales = nullptr;        ///< [blocks][height] per panel
-  /// Per panel [blocks][height]: the table's sum_origin - 128 * sum of the block's quants; then [blocks][2][height] of
+  const std::int8_t* quants = nullptr;  ///< int8_blocks and int8_spans: [blocks][height][32] per panel
+  extent span = 1;                      ///< blocks that share a scale
+  const float* scales = nullptr;        ///< [blocks / span][height] per panel
+  /// As scales are: the table's sum_origin - 128 * sum of their quants; then, where a scale is a block's, [2] planes of
   /// its halves.
   const float* starts = nullptr;
   const float* offsets = nullptr;  ///< the same of scale * sum of the quants: what a weight of 1 for all would give
@@ -79,9 +80,9 @@ struct strip {
   extent y_stride;
   extent first, last;       // panels of x where it has any, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
-  const std::byte* packed;  // half_columns and int8_blocks: the group of column n0
+  const std::byte* packed;  // half_columns and int8: the group of column n0
   std::size_t next_group;   // bytes from group to group
-  block_layout layout;      // int8_blocks
+  block_layout layout;      // int8
   read_ahead ahead;         // few rows
   float* sums;              // of its rows and columns, these rounded up to 32
   float* scratch;           // as much as the way of the product needs
@@ -111,7 +112,7 @@ struct int8_job {
   extent rows, groups;  // groups: what the instruction set's tiles have
   const std::int8_t* x;
   const float* scales;
-  const float* starts;  // of block b and row r: starts[16 r + b]; so are scales and offsets
+  const float* starts;  // of scale s and row r: starts[16 r + s]; so are scales and offsets
   const float* offsets;
   extent plane;  // with halves: from starts and offsets of the first to those of the second
   extent blocks;
@@ -120,21 +121,21 @@ struct int8_job {
   const std::byte* ahead;               // bytes that will be wanted next: with each block so many lines of each group
   int ahead_lines;                      // are fetched: one, three or five
   std::size_t next_ahead, ahead_bytes;  // from group to group, block to block
-  const float *weight_scales, *minima;  // [blocks][16], with halves [blocks][2][16]; minima may be null
+  const float *weight_scales, *minima;  // [blocks / span][16], with halves [blocks][2][16]; minima may be null
   extent next_scales;                   // floats from group to group
   block_layout layout;
   float* sums;  // [rows][groups][16]
   bool first;   // sums begin here
 };
 
-/// A panel of x to be quantised; planes of starts and offsets are `plane` apart.
+/// A panel of x to be quantised, with a scale for every `span` blocks; planes of starts and offsets are `plane` apart.
 struct quantise_job {
   const float* x;
-  extent stride, rows, blocks;
+  extent stride, rows, blocks, span;
   std::int8_t* quants;
   float* scales;
-  float *starts, *offsets;
-  float origin;  // of starts
+  float *starts, *offsets;  // of halves only where span is 1
+  float origin;             // of starts
   extent plane;
 };
 
@@ -147,7 +148,7 @@ struct split_job {
 };
 
 struct product_table {
-  // int8_blocks
+  // int8
   extent int8_panel;       // rows of a panel
   extent int8_groups;      // of 16 columns in a tile; a strip is one tile wide
   extent int8_rows;        // of a strip
@@ -182,9 +183,7 @@ struct product_table {
   void (*term_strip)(const strip&) noexcept = nullptr;
 
   extent terms_from(weight_family family) const {
-    return family == weight_family::half_columns  ? half_terms_from
-           : family == weight_family::int8_blocks ? int8_terms_from
-                                                  : 0;
+    return family == weight_family::half_columns ? half_terms_from : is_int8(family) ? int8_terms_from : 0;
   }
 };
 }  // namespace detail

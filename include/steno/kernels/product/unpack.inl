@@ -2,7 +2,7 @@
 //
 // Bytes of a tile and f32 scales and minima, a piece of a group that stays in the first-level cache (layout:
 // packed_layout.hpp). Each block is unpacked once for all rows of x that meet it. Written with the compilers' vectors
-// of `byte_lanes` bytes. q8_0 is read in place: only its scales are widened.
+// of `byte_lanes` bytes. Eight bits are read in place: only their scales are widened.
 // SPDX-License-Identifier: Apache-2.0
 
 typedef std::uint8_t byte_vector __attribute__((vector_size(byte_lanes)));
@@ -61,9 +61,9 @@ inline void unpack(const detail::unpack_job& job) noexcept {
   const detail::block_layout l = job.layout;
   float *scales = job.scales, *minima = job.minima;
   if (l.bits == 8) {
-    for (extent b = 0; b < job.count; ++b) {
-      if (b % 2 == 0) __builtin_prefetch(job.ahead + 32 * b, 0, 2);
-      store(scales + 16 * b, halves_at(job.in + 32 * b));
+    for (extent s = 0; s < job.count / l.span; ++s) {
+      if (s % 2 == 0) __builtin_prefetch(job.ahead + 32 * s, 0, 2);
+      store(scales + 16 * s, halves_at(job.in + 32 * s));
     }
     return;
   }

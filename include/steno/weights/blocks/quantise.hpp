@@ -1,11 +1,10 @@
-// steno/weights/blocks/quantise.hpp - float values to q8_0, q4_0, q4_1, q5_0 and q5_1 blocks.
+// steno/weights/blocks/quantise.hpp - float values to q8_0, q8_128, q4_0, q4_1, q5_0 and q5_1 blocks.
 //
-// q8_0: d = max|x|/127, q = round(x/d), halves away from zero. q4_0, q5_0: d = m/-8, m/-16 with m the first value of
-// largest magnitude, q = min(15, trunc(x/d + 8.5)), min(31, trunc(x/d + 16.5)). q4_1, q5_1: m = min x, d = (max x - m)
-// / 15, / 31, q = trunc((x - m)/d + 0.5). The division is a product with 1/d; d and m are rounded to half only where
-// they are stored. Follows quantize_row_*_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (the bytes of
-// ggml).
-// SPDX-License-Identifier: Apache-2.0
+// q8_0, q8_128: d = max|x|/127, q = round(x/d), halves away from zero. q4_0, q5_0: d = m/-8, m/-16 with m the first
+// value of largest magnitude, q = min(15, trunc(x/d + 8.5)), min(31, trunc(x/d + 16.5)). q4_1, q5_1: m = min x, d =
+// (max x - m) / 15, / 31, q = trunc((x - m)/d + 0.5). The division is a product with 1/d; d and m are rounded to half
+// only where they are stored. Follows quantize_row_*_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (the
+// bytes of ggml). SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/core/fused.hpp>
@@ -20,10 +19,11 @@ inline namespace STENO_ABI {
 namespace weights {
 namespace blocks {
 
-/// Bits of the largest |x| of 32 values: non-negative floats order as their bits do, and NaN comes out on top.
-inline std::int32_t largest_magnitude(const float* x) {
+/// Bits of the largest |x| of Count values: non-negative floats order as their bits do, and NaN comes out on top.
+template <int Count = 32>
+std::int32_t largest_magnitude(const float* x) {
   std::int32_t largest = 0;
-  for (int i = 0; i < 32; ++i) largest = std::max(largest, core::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
+  for (int i = 0; i < Count; ++i) largest = std::max(largest, core::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
   return largest;
 }
 /// The stored form of scale d; throws when the block of values has no finite one.
@@ -45,18 +45,23 @@ inline float inverse(float d) {
   return (core::bit_cast<std::uint32_t>(id) & 0x7fffffffu) < 0x7f800000u ? id : 0.0f;
 }
 
-inline void write_block(const float* x, q8_0& b) {
-  const std::int32_t largest = largest_magnitude(x);
+/// The bytes of Count values; their scale is returned rounded to half.
+template <int Count>
+std::uint16_t write_bytes(const float* x, std::int8_t* q, std::string_view format) {
+  const std::int32_t largest = largest_magnitude<Count>(x);
   const float d = core::bit_cast<float>(largest) / 127.0f;
-  set_scale(b.d, checked_scale(largest, d, "q8_0"));
+  const std::uint16_t stored = checked_scale(largest, d, format);
   const float id = inverse(d);
-  for (int i = 0; i < 32; ++i) {  // roundf, in a form that vectorises; comparisons cannot be contracted
+  for (int i = 0; i < Count; ++i) {  // roundf, in a form that vectorises; comparisons cannot be contracted
     const float v = x[i] * id;
     const auto t = static_cast<std::int32_t>(v);
     const auto f = static_cast<float>(t);
-    b.q[i] = static_cast<std::int8_t>(t + (v >= f + 0.5f) - (v <= f - 0.5f));
+    q[i] = static_cast<std::int8_t>(t + (v >= f + 0.5f) - (v <= f - 0.5f));
   }
+  return stored;
 }
+inline void write_block(const float* x, q8_0& b) { set_scale(b.d, write_bytes<32>(x, b.q, "q8_0")); }
+inline void write_block(const float* x, q8_128& b) { set_scale(b.d, write_bytes<128>(x, b.q, "q8_128")); }
 
 /// levels[i] = min(2*Half - 1, trunc(x[i]/d + Half + 0.5)) with d = m/-Half, which is returned rounded to half.
 template <int Half>

@@ -1,5 +1,5 @@
 // steno/weights/blocks/simple.hpp - formats of 32 values with one half-precision scale: q8_0, q4_0, q4_1, q5_0, q5_1,
-// iq4_nl.
+// iq4_nl; and of 128 values: q8_128.
 //
 // x = d*q, d*(n - 8), d*n + m, d*(n - 16), d*n + m, d*T[n]; q is a signed byte, n a nibble (value j in the low half of
 // byte j, value j + 16 in its high half) with a fifth bit from h in q5. Follows dequantize_row_* of ggml-quants.c bit
@@ -60,8 +60,15 @@ struct iq4_nl {
   std::uint8_t d[2];                           ///< scale, a half
   std::uint8_t q[16];                          ///< nibbles, as in q4_0
 };
+/// 128 signed bytes with one scale: x = d * q. Not ggml's, but q8_0 with fewer scales, so that products add up more
+/// integers before they become floats.
+struct q8_128 {
+  static constexpr std::size_t elements = 128;  ///< values in a block
+  std::uint8_t d[2];                            ///< scale, a half
+  std::int8_t q[128];                           ///< the values
+};
 static_assert(sizeof(q8_0) == 34 && sizeof(q4_0) == 18 && sizeof(q4_1) == 20 && sizeof(q5_0) == 22 &&
-              sizeof(q5_1) == 24 && sizeof(iq4_nl) == 18 && alignof(q5_1) == 1);
+              sizeof(q8_128) == 130 && sizeof(q5_1) == 24 && sizeof(iq4_nl) == 18 && alignof(q5_1) == 1);
 
 /// The sixteen levels of iq4_nl.
 inline constexpr std::int8_t iq4_nl_levels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
@@ -76,10 +83,14 @@ inline float scale_at(const std::uint8_t* p) {
 /// Stores a half where it need not be aligned.
 inline void set_scale(std::uint8_t* p, std::uint16_t half) { std::memcpy(p, &half, sizeof half); }
 
-/// The 32 values of a block as floats; likewise for the formats below.
+/// The values of a block as floats; likewise for the formats below.
 inline void read_block(const q8_0& b, float* x) {
   const float d = scale_at(b.d);
   for (int i = 0; i < 32; ++i) x[i] = d * static_cast<float>(b.q[i]);
+}
+inline void read_block(const q8_128& b, float* x) {
+  const float d = scale_at(b.d);
+  for (int i = 0; i < 128; ++i) x[i] = d * static_cast<float>(b.q[i]);
 }
 inline void read_block(const q4_0& b, float* x) {
   const float d = scale_at(b.d);
