@@ -124,7 +124,7 @@ const bool registered = [] {
       benchmark::RegisterBenchmark((name + size).c_str(), product, format, s, level);
     };
     for (dtype format : {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype::q5_0,
-                         dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k}) {
+                         dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k, dtype::q8_128}) {
       if (s.k % static_cast<extent>(core::info(format).elements) != 0) continue;
       add(format, kernels::best_isa());
 #if defined(__x86_64__)

@@ -104,6 +104,7 @@ void eou_step(benchmark::State& bench, dtype format, extent chunk) {
 }  // namespace
 
 BENCHMARK_CAPTURE(tdt_encoder, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(tdt_encoder, q8_128, dtype::q8_128)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(tdt_encoder, q4_0, dtype::q4_0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(tdt_search, q8_0_pause, dtype::q8_0, std::size_t{0})->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(tdt_search, q8_0_speech, dtype::q8_0, std::size_t{80})->Unit(benchmark::kMillisecond);

@@ -139,6 +139,8 @@ STENO_BENCH(prompt_146, q8_0);
 STENO_BENCH(token, q8_0);
 BENCHMARK_CAPTURE(text_64, q8_0, dtype::q8_0, false)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(text_64, q8_0_repeated, dtype::q8_0, true)->Unit(benchmark::kMillisecond);
+STENO_BENCH(prompt_146, q8_128);
+STENO_BENCH(token, q8_128);
 STENO_BENCH(prompt_146, bf16);
 STENO_BENCH(token, bf16);
 BENCHMARK_CAPTURE(text_64, bf16, dtype::bf16, false)->Unit(benchmark::kMillisecond);

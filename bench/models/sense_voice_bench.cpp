@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "model_work.hpp"
+#include "thread_counts.hpp"
 
 namespace {
 
@@ -39,11 +40,14 @@ void sense_voice_forward(benchmark::State& state, dtype format) {
   state.counters["scratch MB"] = static_cast<double>(c.scratch.peak()) / 1e6;
 }
 
+void of_30_s(benchmark::internal::Benchmark* b) {
+  for (const int threads : steno_bench::thread_counts()) b->Args({30, threads});
+}
+
 }  // namespace
 
 BENCHMARK_CAPTURE(sense_voice_forward, f32, steno::dtype::f32)
-    ->Args({30, 1})
-    ->Args({30, 2})
+    ->Apply(of_30_s)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 BENCHMARK_CAPTURE(sense_voice_forward, f16, steno::dtype::f16)
@@ -52,7 +56,10 @@ BENCHMARK_CAPTURE(sense_voice_forward, f16, steno::dtype::f16)
     ->UseRealTime();
 BENCHMARK_CAPTURE(sense_voice_forward, q8_0, steno::dtype::q8_0)
     ->Args({6, 1})
+    ->Apply(of_30_s)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(sense_voice_forward, q8_128, steno::dtype::q8_128)
     ->Args({30, 1})
-    ->Args({30, 2})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();

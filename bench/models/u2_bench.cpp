@@ -66,6 +66,8 @@ constexpr auto wide = chunk<512, 8, 15>;
 }  // namespace
 
 BENCHMARK_CAPTURE(narrow, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(narrow, q8_128, dtype::q8_128)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(narrow, f32, dtype::f32)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(wide, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(wide, q8_128, dtype::q8_128)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(wide, f32, dtype::f32)->Unit(benchmark::kMillisecond);

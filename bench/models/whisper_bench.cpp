@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "measure.hpp"
+#include "thread_counts.hpp"
 
 namespace {
 
@@ -55,7 +56,7 @@ loaded<Model>& one(dtype format) {
 // Products in the weights' arithmetic, all else in floats.
 steno_bench::work work_of(double products, double others, dtype format, double audio, int threads = 1) {
   steno_bench::work w{.flops = others, .audio = audio, .threads = threads};
-  (format == dtype::q8_0 ? w.int8_ops : w.flops) += products;
+  (core::info(format).elements > 1 ? w.int8_ops : w.flops) += products;
   return w;
 }
 
@@ -71,6 +72,9 @@ void encode(benchmark::State& state, dtype format) {
   const double products = layers * 24 * t * d * d + cross + convolutions, attention = layers * 4 * t * t * d;
   steno_bench::measure(state, work_of(products, attention, format, 30, static_cast<int>(state.range(0))),
                        [&] { l.model->encode(l.features, l.window, c); });
+  if (context one; pool.width() > 1)
+    steno_bench::measure_speedup(
+        state, [&] { l.model->encode(l.features, l.window, one); }, [&] { l.model->encode(l.features, l.window, c); });
 }
 
 // The next token of `beams` hypotheses that are 128 tokens long.
@@ -127,15 +131,13 @@ void log_mel_30s(benchmark::State& state) {
 
 template <class Model>
 void add(const char* size) {
-  for (const dtype format : {dtype::q8_0, dtype::f16}) {
+  for (const dtype format : {dtype::q8_0, dtype::q8_128, dtype::f16}) {
     const auto named = [&](const char* what) {
       return std::string("whisper_").append(size).append("/").append(what).append("/").append(core::info(format).name);
     };
     const auto with = [format](auto* f) { return [f, format](benchmark::State& s) { f(s, format); }; };
-    benchmark::RegisterBenchmark(named("encode").c_str(), with(&encode<Model>))
-        ->Arg(1)
-        ->Arg(2)
-        ->Unit(benchmark::kMillisecond);
+    auto* const encoder = benchmark::RegisterBenchmark(named("encode").c_str(), with(&encode<Model>));
+    for (const int threads : steno_bench::thread_counts()) encoder->Arg(threads)->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark(named("token").c_str(), with(&token<Model>))
         ->Arg(1)
         ->Arg(5)

@@ -14,6 +14,8 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent.parent / "peers"
 
+# Fewer scales, as the peers have them: measured beside their 8 bits, too, where steno has a benchmark of it.
+SPANS = "q8_128"
 # What steno's benchmarks are called ({}: the format), in which program, and their formats: 8 bits, floats.
 WORKLOADS = {
     "FastConformer layer, 250 rows": ("bench-layers", "fastconformer_layer/{}", "q8_0", "f32"),
@@ -31,11 +33,12 @@ WORKLOADS = {
 def benchmarks(workload):
     """Names of steno's benchmarks, as the formats are."""
     _, name, *formats = WORKLOADS[workload]
-    return [name.format(f) for f in formats]
+    return [name.format(f) for f in (*formats, SPANS)]
 
 
 class Onnxruntime:
-    """The CPU library of the npm package onnxruntime-node, by bench/peers/onnxruntime.js."""
+    """Its CPU library: Python's, by bench/peers/onnxruntime_turns, or that of the npm package onnxruntime-node, by
+    bench/peers/onnxruntime.js."""
     name = "onnxruntime"
     formats = ("int8", "f32")
     # Graphs of bench/peers/onnxruntime_models; the second, if any, does less than steno.
@@ -51,7 +54,7 @@ class Onnxruntime:
     differs = [
         "int8 is dynamic quantisation as onnxruntime's own quantiser writes it: signed weights with a scale for each "
         "column, activations with one scale for a whole tensor, nothing but products with constant weights. steno's "
-        "q8_0 has a scale for every 32 values of both.",
+        "q8_0 has a scale for every 32 values of both, q8_128 for every 128.",
         "The graphs have fixed shapes, and their pointwise convolutions are products: kinder than what exporters "
         "write. They come from plain torch modules: no attention operators of onnxruntime's own.",
         "*Less*: the peer does less than steno, whose figure is that of the row above. Whisper's encoder then makes no "
@@ -63,23 +66,33 @@ class Onnxruntime:
     ]
 
     def __init__(self, folder, models, expression):
-        self.folder, self.models = folder, models
-        package = folder / "node_modules" / "onnxruntime-node" / "package.json"
-        if not package.exists():
-            sys.exit(f"bench/report: {folder} has no onnxruntime-node; run `npm install onnxruntime-node` there")
-        if shutil.which("node") is None:
-            sys.exit("bench/report: --onnxruntime needs Node.js: there is no program `node`")
-        self.version = json.loads(package.read_text())["version"]
+        if folder.is_dir():
+            package = folder / "node_modules" / "onnxruntime-node" / "package.json"
+            if not package.exists():
+                sys.exit(f"bench/report: {folder} has no onnxruntime-node; run `npm install onnxruntime-node` there")
+            if shutil.which("node") is None:
+                sys.exit("bench/report: --onnxruntime DIR needs Node.js: there is no program `node`")
+            self.version = f"{json.loads(package.read_text())['version']} (npm)"
+            # Without threads of its own: at real-time priority its first one was seen to wait, busily and for ever, for
+            # others that the same core never came to.
+            self.command = ["node", "--single-threaded", "--v8-pool-size=0", HERE / "onnxruntime.js", folder, models]
+        else:
+            turns = HERE / "onnxruntime_turns"
+            try:
+                told = subprocess.run([folder, turns, "--version"], capture_output=True, text=True)
+            except OSError as e:
+                sys.exit(f"bench/report: --onnxruntime {folder}: {e.strerror}")
+            if told.returncode != 0:
+                sys.exit(f"bench/report: {folder} is no Python with onnxruntime and numpy: {told.stderr.strip()[-200:]}")
+            self.version = f"{told.stdout.strip()} (Python)"
+            self.command = [folder, turns, models]
         wanted = [graph for workload in chosen(expression) for graph in self.graphs.get(workload, [])]
         if wanted:
             subprocess.run([python_with("torch", "onnx"), HERE / "onnxruntime_models", models, *wanted], check=True)
 
     def start(self):
-        """After this process was pinned: the other inherits that. Node runs without threads of its own: at real-time
-        priority its first one was seen to wait, busily and for ever, for others that the same core never came to."""
-        self.process = subprocess.Popen(["node", "--single-threaded", "--v8-pool-size=0", HERE / "onnxruntime.js",
-                                         self.folder, self.models], text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+        """After this process was pinned: the other inherits that."""
+        self.process = subprocess.Popen(self.command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def stop(self):
         self.process.stdin.close()
@@ -98,7 +111,7 @@ class Onnxruntime:
                 self.process.stdin.flush()
                 line = self.process.stdout.readline()
                 if not line:
-                    sys.exit("bench/report: onnxruntime.js stopped")
+                    sys.exit("bench/report: the peer onnxruntime stopped")
                 told = json.loads(line)
                 rows[row][form] = {"mean_s": told["mean"] / 1e3, "error": told["error"]}
         return rows
@@ -205,7 +218,7 @@ def measure_round(peers, steno, seconds, expression):
         program, _, *formats = WORKLOADS[workload]
         names = benchmarks(workload)
         took = steno(program, f"^({'|'.join(names)})$")
-        ours = {form: took[name] for form, name in zip(formats, names) if name in took}
+        ours = {form: took[name] for form, name in zip((*formats, SPANS), names) if name in took}
         for peer in able:
             for row, theirs in peer.measure(workload, seconds).items():
                 rows.setdefault(row, {"steno": ours})[peer.name] = {
@@ -226,9 +239,12 @@ def summary(rounds):
         for form, figure in first[peer].items():
             taken = [r[peer][form].pop("mean_s") for r in rounds]
             made[peer][form] = {**figure, **spread(taken)}
+            def ratio(ours):
+                return statistics.median(t / r["steno"][ours] for t, r in zip(taken, rounds))
             if figure["beside"] in first["steno"]:
-                ratios = [t / r["steno"][figure["beside"]] for t, r in zip(taken, rounds)]
-                made[peer][form]["ratio"] = statistics.median(ratios)
+                made[peer][form]["ratio"] = ratio(figure["beside"])
+            if figure["beside"] == "q8_0" and SPANS in first["steno"]:
+                made[peer][form]["ratio_of_spans"] = ratio(SPANS)
     return made
 
 
@@ -242,10 +258,12 @@ def page(results, peers, time_text):
                           "of the rounds. A ratio is the median of the rounds' ratios, the peer's time by steno's: "
                           "over 1, steno is faster.", 120)
     for peer, about in peers.items():
-        lines += ["", f"### {peer} {about['version']}", "",
-                  "| | " + " | ".join(f"steno, {ours} | {peer}, {theirs} | ratio"
-                                      for ours, theirs in zip(("8 bits", "floats"), about["formats"])) + " |",
-                  "|---|" + "---:|---:|---:|" * len(about["formats"])]
+        heads = [f"steno, {ours} | {peer}, {theirs} | ratio"
+                 for ours, theirs in zip(("q8_0", "floats"), about["formats"])]
+        heads.insert(1, f"steno, {SPANS} | ratio")
+        columns = sum(head.count("|") + 1 for head in heads)
+        lines += ["", f"### {peer} {about['version']}", "", "| | " + " | ".join(heads) + " |",
+                  "|---|" + "---:|" * columns]
         rows = {name: r for name, r in results.items() if peer in r}
         for name, r in rows.items():
             cells = [name]
@@ -253,6 +271,9 @@ def page(results, peers, time_text):
                 form = theirs["beside"]
                 ours = times(r["steno"][form], " (f16)" if form == "f16" else "") if "ratio" in theirs else ""
                 cells += [ours, times(theirs), f"{theirs['ratio']:.2f}" if ours else ""]
+                if form == "q8_0":
+                    spans = theirs.get("ratio_of_spans")
+                    cells += [times(r["steno"][SPANS]), f"{spans:.2f}"] if spans else ["", ""]
             lines.append("| " + " | ".join(cells) + " |")
         notes = list(about["differs"])
         errors = {form: max(r[peer][form].get("error", 0) for r in rows.values()) for form in about["formats"]}
