@@ -248,32 +248,32 @@ def summary(rounds):
     return made
 
 
-def page(results, peers, time_text):
+def page(results, peers):
     """Lines of a report."""
-    def times(of, more=""):
-        (least, unit), (median, other) = (time_text(of[key]).split() for key in ("least_s", "median_s"))
-        return f"{least}{'' if unit == other else ' ' + unit} / {median} {other}{more}"
+    def times(of):
+        return "/".join(f"{of[key] * 1e3:.3g}" if of[key] < 1 else f"{of[key] * 1e3:.0f}"
+                        for key in ("least_s", "median_s"))
 
-    lines = textwrap.wrap("Alternately in every round. A figure of a round is the mean of its turns; least / median "
-                          "of the rounds. A ratio is the median of the rounds' ratios, the peer's time by steno's: "
-                          "over 1, steno is faster.", 120)
+    lines = textwrap.wrap("Alternately in every round. A figure of a round is the mean of its turns, in milliseconds; "
+                          "least/median of the rounds. A ratio is the median of the rounds' ratios, the peer's time by steno's: over "
+                          f"1, steno is faster. The peer's second ratio is by {SPANS}'s time.", 120)
     for peer, about in peers.items():
-        heads = [f"steno, {ours} | {peer}, {theirs} | ratio"
-                 for ours, theirs in zip(("q8_0", "floats"), about["formats"])]
-        heads.insert(1, f"steno, {SPANS} | ratio")
+        eight, floats = about["formats"]
+        heads = [f"steno, q8_0 | {eight} | ratio", f"{SPANS} | ratio", f"steno, floats | {floats} | ratio"]
         columns = sum(head.count("|") + 1 for head in heads)
         lines += ["", f"### {peer} {about['version']}", "", "| | " + " | ".join(heads) + " |",
                   "|---|" + "---:|" * columns]
         rows = {name: r for name, r in results.items() if peer in r}
         for name, r in rows.items():
             cells = [name]
+            above = name.endswith("*less*")  # steno's figures are those of the row above
             for theirs in r[peer].values():
                 form = theirs["beside"]
-                ours = times(r["steno"][form], " (f16)" if form == "f16" else "") if "ratio" in theirs else ""
-                cells += [ours, times(theirs), f"{theirs['ratio']:.2f}" if ours else ""]
+                ours = times(r["steno"][form]) if "ratio" in theirs else ""
+                cells += ["" if above else ours, times(theirs), f"{theirs['ratio']:.2f}" if ours else ""]
                 if form == "q8_0":
                     spans = theirs.get("ratio_of_spans")
-                    cells += [times(r["steno"][SPANS]), f"{spans:.2f}"] if spans else ["", ""]
+                    cells += ["" if above else times(r["steno"][SPANS]), f"{spans:.2f}"] if spans else ["", ""]
             lines.append("| " + " | ".join(cells) + " |")
         notes = list(about["differs"])
         errors = {form: max(r[peer][form].get("error", 0) for r in rows.values()) for form in about["formats"]}
