@@ -83,7 +83,8 @@ class Onnxruntime:
             except OSError as e:
                 sys.exit(f"bench/report: --onnxruntime {folder}: {e.strerror}")
             if told.returncode != 0:
-                sys.exit(f"bench/report: {folder} is no Python with onnxruntime and numpy: {told.stderr.strip()[-200:]}")
+                sys.exit(f"bench/report: {folder} is no Python with onnxruntime and numpy: "
+                         f"{told.stderr.strip()[-200:]}")
             self.version = f"{told.stdout.strip()} (Python)"
             self.command = [folder, turns, models]
         wanted = [graph for workload in chosen(expression) for graph in self.graphs.get(workload, [])]
@@ -255,8 +256,8 @@ def page(results, peers):
                         for key in ("least_s", "median_s"))
 
     lines = textwrap.wrap("Alternately in every round. A figure of a round is the mean of its turns, in milliseconds; "
-                          "least/median of the rounds. A ratio is the median of the rounds' ratios, the peer's time by steno's: over "
-                          f"1, steno is faster. The peer's second ratio is by {SPANS}'s time.", 120)
+                          "least/median of the rounds. A ratio is the median of the rounds' ratios, the peer's time by "
+                          f"steno's: over 1, steno is faster. The peer's second ratio is by {SPANS}'s time.", 120)
     for peer, about in peers.items():
         eight, floats = about["formats"]
         heads = [f"steno, q8_0 | {eight} | ratio", f"{SPANS} | ratio", f"steno, floats | {floats} | ratio"]

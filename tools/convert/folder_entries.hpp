@@ -2,7 +2,8 @@
 //
 // Not std::filesystem::directory_iterator: libstdc++ 12 ends the process when it finds no memory for a name, and its
 // one for Windows reads no folder whose name has over 260 characters. Tested in tests/transcriber/inputs_test.cpp and
-// by damage-short. SPDX-License-Identifier: Apache-2.0
+// by damage-short.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

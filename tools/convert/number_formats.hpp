@@ -3,7 +3,8 @@
 // Only matrices that products read change their format; everything else is f32. A choice is one format for all of them,
 // a mix (type_mix.hpp), and exceptions by name. Rows that are not whole blocks of the format get the simple one that
 // keeps about as much (q4_k: q5_0, q5_k: q5_1, q6_k and q8_128: q8_0), as llama.cpp has it, else f16; an exception is
-// never replaced but refused. Tested in tests/convert/number_formats_test.cpp. SPDX-License-Identifier: Apache-2.0
+// never replaced but refused. Tested in tests/convert/number_formats_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>
 

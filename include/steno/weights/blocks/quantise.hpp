@@ -4,7 +4,8 @@
 // value of largest magnitude, q = min(15, trunc(x/d + 8.5)), min(31, trunc(x/d + 16.5)). q4_1, q5_1: m = min x, d =
 // (max x - m) / 15, / 31, q = trunc((x - m)/d + 0.5). The division is a product with 1/d; d and m are rounded to half
 // only where they are stored. Follows quantize_row_*_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (the
-// bytes of ggml). SPDX-License-Identifier: Apache-2.0
+// bytes of ggml).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/bit_cast.hpp>
 #include <steno/core/fused.hpp>
