@@ -89,16 +89,19 @@ TEST(machine_code, tiles_keep_their_vectors_in_registers) {
   std::size_t int8_loops = 0, row_loops = 0, panel_loops = 0, dot_loops = 0;
   for (const listed_function& f : tiles("objdump -d --no-show-raw-insn --section=.text /proc/$PPID/exe 2>/dev/null")) {
     const auto loops = inner_loops(f);
-    (f.name.find("int8_tile") != std::string::npos       ? int8_loops
-     : f.name.find("int8_row_tile") != std::string::npos ? row_loops
-     : f.name.find("panel_tile") != std::string::npos    ? panel_loops
-                                                         : dot_loops) += loops.size();
+    // Sums of spans are in memory, so that there is no need for the stack outside of the inner loop either.
+    const bool spans = f.name.find("span_tile") != std::string::npos;
+    (spans || f.name.find("int8_tile") != std::string::npos ? int8_loops
+     : f.name.find("int8_row_tile") != std::string::npos    ? row_loops
+     : f.name.find("panel_tile") != std::string::npos       ? panel_loops
+                                                            : dot_loops) += loops.size();
     bool frame = false;  // rbp points to the frame, and is no other register
     for (const instruction& i : f.code) frame = frame || i.text.find("%rsp,%rbp") != std::string::npos;
     for (const instruction& i : f.code) {
       const bool stack =
           i.text.find("(%rsp") != std::string::npos || (frame && i.text.find("(%rbp") != std::string::npos);
       if (!stack || i.text.find("mm") == std::string::npos) continue;
+      EXPECT_FALSE(spans && i.text.find("zmm") != std::string::npos) << f.name << "\n" << i.text;
       for (const auto& l : loops) EXPECT_FALSE(i.at >= l.first && i.at <= l.second) << f.name << "\n" << i.text;
     }
   }

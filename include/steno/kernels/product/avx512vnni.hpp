@@ -1,9 +1,9 @@
 // steno/kernels/product/avx512vnni.hpp - int8 tiles of 6 rows by 32 columns with vpdpbusd; floats as with AVX-512.
 //
 // The weights are unsigned (w + 128), so a block's accumulator starts at -128 * sum(x), as detail::sum_origin counts.
-// One tile serves all formats: a block may have two scales (halves) and minima, which are looked at once per block.
-// Specification:
-// product/reference.hpp. Tested in tests/kernels/product_test.cpp.
+// One tile serves all formats with a scale for a block: it may have two (halves) and minima, which are looked at once
+// per block. Spans (q8_128) have one of their own. Specification: product/reference.hpp. Tested in
+// tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/product/avx512vnni_rows.hpp>
@@ -57,10 +57,26 @@ STENO_INLINE void dot_sixteen(std::integer_sequence<int, I...> all, __m512i* d, 
   dot_fours<C>(all, d, x + 12, quants + 192, next);
 }
 
-/// sizeof...(I) / C rows and C groups; a scale for every Span blocks; Plain: no halves and no minima. The eight steps
-/// of a block are written out: as a loop, gcc 12 copies accumulators around vpdpbusd, which overwrites its first
-/// operand.
-template <extent Span, bool Plain, int C, int... I>
+/// With each block of a tile, lines that will be wanted next.
+template <int C>
+struct line_fetcher {
+  const std::byte* ahead;
+  std::size_t next_group, step;
+  int lines;
+
+  explicit line_fetcher(const detail::int8_job& job)
+      : ahead(job.ahead), next_group(job.next_ahead), step(job.ahead_bytes), lines(job.ahead_lines) {}
+  STENO_INLINE void operator()() {
+    fetch<C, 0, 1>(ahead, next_group);
+    if (lines > 1) fetch<C, 1, 3>(ahead, next_group);
+    if (lines > 3) fetch<C, 3, 5>(ahead, next_group);
+    ahead += step;
+  }
+};
+
+/// sizeof...(I) / C rows and C groups; a scale for every block; Plain: no halves and no minima. The eight steps of a
+/// block are written out: as a loop, gcc 12 copies accumulators around vpdpbusd, which overwrites its first operand.
+template <bool Plain, int C, int... I>
 [[gnu::noinline]] void int8_tile(std::integer_sequence<int, I...> all, const detail::int8_job& job) noexcept {
   constexpr extent R = sizeof...(I) / C;
   const std::int8_t* x = job.x;
@@ -73,22 +89,9 @@ template <extent Span, bool Plain, int C, int... I>
   const bool halves = !Plain && job.layout.halves;
   float* const sums = job.sums;
   __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I * 16))...};
-  const std::byte* ahead = job.ahead;
-  const auto fetch_ahead = [&]() __attribute__((always_inline)) {
-    fetch<C, 0, 1>(ahead, job.next_ahead);
-    if (job.ahead_lines > 1) fetch<C, 1, 3>(ahead, job.next_ahead);
-    if (job.ahead_lines > 3) fetch<C, 3, 5>(ahead, job.next_ahead);
-    ahead += job.ahead_bytes;
-  };
-  for (extent s = job.blocks / Span; s != 0; --s) {
+  line_fetcher<C> fetch_ahead(job);
+  for (extent b = job.blocks; b != 0; --b) {
     __m512i d[] = {start_at(starts[16 * (I / C)])...};
-    for (extent b = Span - 1; b != 0; --b) {
-      fetch_ahead();
-      dot_sixteen<C>(all, d, x, quants, next);
-      dot_sixteen<C>(all, d, x + 16, quants + 256, next);
-      x += R * detail::block;
-      quants += detail::group_quants;
-    }
     fetch_ahead();
     dot_sixteen<C>(all, d, x, quants, next);
     if (halves) {
@@ -116,23 +119,59 @@ template <extent Span, bool Plain, int C, int... I>
   (_mm512_storeu_ps(sums + I * 16, acc[I]), ...);
 }
 
-template <extent Span, bool Plain>
-void int8_tile_of(const detail::int8_job& job) noexcept {
+/// The same of spans, with their scales as they are packed. So seldom as scales are wanted, sums may stay in memory.
+template <int C, int... I>
+[[gnu::noinline]] void int8_span_tile(std::integer_sequence<int, I...> all, const detail::int8_job& job) noexcept {
+  static_assert(C == 2);
+  constexpr extent R = sizeof...(I) / C;
+  const std::int8_t* x = job.x;
+  const float *scales = job.scales, *starts = job.starts;
+  const std::byte *quants = job.quants, *half_scales = job.half_scales;
+  const std::size_t next = job.next_quants;
+  float* const sums = job.sums;
+  line_fetcher<C> fetch_ahead(job);
+  __mmask16 before = job.first ? 0 : 0xffff;
+  for (extent s = job.blocks / detail::long_span; s != 0; --s) {
+    __m512i d[] = {start_at(starts[16 * (I / C)])...};
+    for (extent b = detail::long_span; b != 0; --b) {
+      fetch_ahead();
+      dot_sixteen<C>(all, d, x, quants, next);
+      dot_sixteen<C>(all, d, x + 16, quants + 256, next);
+      x += R * detail::block;
+      quants += detail::group_quants;
+    }
+    const column_scales w[] = {column_scales(half_vector(half_scales)), column_scales(half_vector(half_scales + next))};
+    (_mm512_storeu_ps(sums + I * 16, _mm512_fmadd_ps(w[I % C].times(d[I]).v, _mm512_set1_ps(scales[16 * (I / C)]),
+                                                     _mm512_maskz_loadu_ps(before, sums + I * 16))),
+     ...);
+    before = 0xffff;
+    ++scales, ++starts;
+    half_scales += detail::group_scales;
+  }
+}
+
+/// f(std::integer_sequence) of the sums of a tile with so many rows; of one or two, int8_row_strip takes care.
+STENO_INLINE void with_rows(extent rows, auto&& f) {
   constexpr int C = int8_groups;
-  switch (job.rows) {  // of one or two, int8_row_strip takes care
+  switch (rows) {
     case 3:
-      return int8_tile<Span, Plain, C>(std::make_integer_sequence<int, 3 * C>{}, job);
+      return f(std::make_integer_sequence<int, 3 * C>{});
     case 4:
-      return int8_tile<Span, Plain, C>(std::make_integer_sequence<int, 4 * C>{}, job);
+      return f(std::make_integer_sequence<int, 4 * C>{});
     case 5:
-      return int8_tile<Span, Plain, C>(std::make_integer_sequence<int, 5 * C>{}, job);
+      return f(std::make_integer_sequence<int, 5 * C>{});
     default:
-      return int8_tile<Span, Plain, C>(std::make_integer_sequence<int, 6 * C>{}, job);
+      return f(std::make_integer_sequence<int, 6 * C>{});
   }
 }
 inline void int8_tile(const detail::int8_job& job) noexcept {
-  if (job.layout.span > 1) return int8_tile_of<detail::long_span, true>(job);
-  job.layout.halves || job.minima != nullptr ? int8_tile_of<1, false>(job) : int8_tile_of<1, true>(job);
+  constexpr int C = int8_groups;
+  if (job.layout.span > 1)
+    with_rows(job.rows, [&](auto all) { int8_span_tile<C>(all, job); });
+  else if (job.layout.halves || job.minima != nullptr)
+    with_rows(job.rows, [&](auto all) { int8_tile<false, C>(all, job); });
+  else
+    with_rows(job.rows, [&](auto all) { int8_tile<true, C>(all, job); });
 }
 
 }  // namespace product
@@ -145,6 +184,7 @@ inline constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_tile = product::int8_tile;
   t.int8_tile_fetches = true;
   t.int8_tile_biased = true;
+  t.int8_tile_widens = true;
   return t;
 }
 inline constexpr detail::product_table product_kernels = with_vnni(avx512::product_kernels);

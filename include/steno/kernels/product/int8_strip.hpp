@@ -26,6 +26,7 @@ inline void int8_strip(const strip& s) noexcept {
   const extent blocks = x.cols / block, stride = groups * group;
   const block_layout& layout = s.layout;
   const bool in_place = layout.bits == 8;
+  const bool widens = layout.span > 1 && table.int8_tile_widens;  // the tiles do: nothing is left to unpack
   const std::size_t next_group = s.next_group;
   auto* const quants = reinterpret_cast<std::byte*>(s.scratch);
   float* const scales = s.scratch + unpacked_blocks * static_cast<extent>(group_quants) / 4;
@@ -50,6 +51,8 @@ inline void int8_strip(const strip& s) noexcept {
   const auto panels = static_cast<std::size_t>(s.last - s.first);
   const std::size_t share = (block_bytes + 64 * panels - 1) / (64 * panels);
   const int lines = share <= 1 ? 1 : share <= 3 ? 3 : 5;
+  const extent padded = padded_scales(x.cols, x.span);
+  const extent first_row = x.split.first(s.first);
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
   const std::byte* const ahead_of_strip = more ? s.packed + static_cast<std::size_t>(groups) * next_group : s.packed;
   for (extent b = 0; b < blocks; b += step) {
@@ -64,7 +67,11 @@ inline void int8_strip(const strip& s) noexcept {
     const std::byte* const ahead = !ends  ? here + static_cast<std::size_t>(job.blocks / layout.unit()) * unit
                                    : more ? start + static_cast<std::size_t>(groups) * next_group
                                           : start;
-    for (extent g = 0; g < groups; ++g) {
+    if (widens)
+      for (extent g = 0; g < groups; ++g)
+        for (extent line = 0; line < job.blocks / layout.span; line += 2)
+          __builtin_prefetch(ahead + static_cast<std::size_t>(g) * next_group + 32 * line, 0, 2);
+    for (extent g = 0; g < groups && !widens; ++g) {
       table.unpack({.layout = layout,
                     .in = here + static_cast<std::size_t>(g) * next_group,
                     .ahead = ahead + static_cast<std::size_t>(g) * next_group,
@@ -79,16 +86,17 @@ inline void int8_strip(const strip& s) noexcept {
         ends ? ahead_of_strip : s.packed + (from + static_cast<std::size_t>(job.blocks)) * group_quants;
     job.quants = in_place ? s.packed + from * group_quants : quants;
     job.next_quants = in_place ? next_group : static_cast<std::size_t>(step) * group_quants;
-    for (extent p = s.first; p < s.last; ++p) {
-      const extent m = x.split.first(p);
+    job.half_scales = here;
+    const extent scale = b / x.span, lane = scale % 16, line = scale - lane;
+    extent m = first_row;
+    for (extent p = s.first; p < s.last; m += job.rows, ++p) {
       job.rows = x.split.height(p);
       job.x = x.quants + m * x.cols + b * job.rows * block;
-      const extent scale = b / x.span;
-      const extent at = m * padded_scales(x.cols, x.span) + scale / 16 * job.rows * 16 + scale % 16;
+      const extent at = m * padded + line * job.rows + lane;
       job.scales = x.scales + at;
       job.starts = x.starts + at + (layout.halves ? x.plane : 0);
       job.offsets = x.offsets + at + (layout.halves ? x.plane : 0);
-      job.sums = s.sums + (m - x.split.first(s.first)) * stride;
+      job.sums = s.sums + (m - first_row) * stride;
       const std::size_t part = static_cast<std::size_t>(job.blocks * lines) * 64;
       const std::size_t done = static_cast<std::size_t>(p - s.first) * part;
       const bool fetches = done < static_cast<std::size_t>(job.blocks) * block_bytes;

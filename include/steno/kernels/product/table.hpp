@@ -123,6 +123,7 @@ struct int8_job {
   std::size_t next_ahead, ahead_bytes;  // from group to group, block to block
   const float *weight_scales, *minima;  // [blocks / span][16], with halves [blocks][2][16]; minima may be null
   extent next_scales;                   // floats from group to group
+  const std::byte* half_scales;  // of spans, where the table widens them: as they are packed, [blocks / span][16]
   block_layout layout;
   float* sums;  // [rows][groups][16]
   bool first;   // sums begin here
@@ -149,12 +150,13 @@ struct split_job {
 
 struct product_table {
   // int8
-  extent int8_panel;       // rows of a panel
-  extent int8_groups;      // of 16 columns in a tile; a strip is one tile wide
-  extent int8_rows;        // of a strip
-  bool int8_tile_fetches;  // what comes next
-  bool int8_tile_biased;   // it takes unpacked quants with the layout's bias, so that 128 is their zero
-  float sum_origin;        // that sums are counted from: 0, or detail::sum_origin
+  extent int8_panel;              // rows of a panel
+  extent int8_groups;             // of 16 columns in a tile; a strip is one tile wide
+  extent int8_rows;               // of a strip
+  bool int8_tile_fetches;         // what comes next
+  bool int8_tile_biased;          // it takes unpacked quants with the layout's bias, so that 128 is their zero
+  bool int8_tile_widens = false;  // it takes scales of spans as they are packed, next_quants apart
+  float sum_origin;               // that sums are counted from: 0, or detail::sum_origin
   // float_rows and half_columns
   extent float_dot_rows;  // rows of x in a tile where rows meet rows; 0: the rows are read where they are
   extent float_panel;
