@@ -1,8 +1,11 @@
 // steno/core/thread_pool.hpp - a pool that the user owns; the calling thread works too.
 //
-// run(n, task) hands out indices one at a time; workers spin briefly between runs and then sleep. One run at a time: a
-// second thread that calls run() waits for the first. Not std::atomic's wait(): without futexes (Windows), libstdc++ 12
-// may sleep through its notification. Tested in tests/core/executor_test.cpp (also under TSan).
+// run(n, task) gives each worker a share of neighbouring indices, one at a time; who is done helps the next. It returns
+// once all are done: a worker that wakes too late for that, as where a program has more threads than it may use
+// processors, is not waited for. Workers look for the next run for a moment, in which others may have the processor,
+// and then sleep. One run at a time: a second thread that calls run() waits for the first. Not std::atomic's wait():
+// without futexes (Windows), libstdc++ 12 may sleep through its notification. Tested in tests/core/executor_test.cpp
+// (also under TSan), measured by bench/kernels/thread_pool_bench.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
@@ -27,7 +30,8 @@ class thread_pool {
  public:
   /// A pool of `threads` workers including the caller of run(); at least 1. Throws steno::error when the system gives
   /// fewer.
-  STENO_COLD explicit thread_pool(int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))) {
+  STENO_COLD explicit thread_pool(int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency())))
+      : shares_(static_cast<std::size_t>(std::max(threads, 1))) {
     try {
       for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { serve(w); });
     } catch (const std::system_error& e) {
@@ -59,12 +63,13 @@ class thread_pool {
     }
     job_ = &t;
     count_ = n;
-    next_.store(0, std::memory_order_relaxed);
-    busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+    unfinished_.store(n, std::memory_order_relaxed);
+    for (std::size_t w = 0; w < shares_.size(); ++w)
+      shares_[w].left.store(begin_of(w + 1) - begin_of(w), std::memory_order_release);
     generation_.fetch_add(1);
     work_.notify_all();
     drain(0);
-    wait_until(busy_, done_, [](int left) { return left == 0; });
+    wait_until(unfinished_, done_, [](extent tiles) { return tiles == 0; });
   }
 
  private:
@@ -75,7 +80,8 @@ class thread_pool {
     for (std::thread& t : workers_) t.join();
   }
 
-  static constexpr int spins = 2000;  // about 20-50 us: longer than the gap between two layers
+  static constexpr int spins = 2000;   // about 20-50 us: longer than the gap between two layers
+  static constexpr int patience = 64;  // of them before somebody else may have the processor: a tile's thread, say
 
   // Where threads sleep until a word has changed. The word's change and the sleepers' count are ordered among all
   // threads: whoever changes the word sees the sleeper, or the sleeper sees the change.
@@ -107,14 +113,35 @@ class thread_pool {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
+      if (i % patience == patience - 1) std::this_thread::yield();
     }
     changes.await([&] { return done(word.load()); });
   }
 
+  // The tiles that are worker w's before others help. They are neighbours: much of what a layer wrote for a row is then
+  // still in the cache of the processor that reads it for the next.
+  struct alignas(64) share {
+    std::atomic<extent> left{0};  // tiles that nobody has taken
+  };
+  extent begin_of(std::size_t w) const {
+    const auto workers = static_cast<extent>(shares_.size());
+    return (count_ * static_cast<extent>(w) + workers - 1) / workers;
+  }
+  // Own tiles, then those of the next. A worker that is late finds none and goes: nobody waits for it. `job_` and
+  // `count_` stay as they are until all tiles that were taken are counted in `unfinished_`.
   void drain(int worker) {
-    for (extent i = next_.fetch_add(1, std::memory_order_relaxed); i < count_;
-         i = next_.fetch_add(1, std::memory_order_relaxed))
-      (*job_)(i, worker);
+    extent done = 0;
+    for (std::size_t i = 0, w = static_cast<std::size_t>(worker); i < shares_.size(); ++i, ++w) {
+      if (w == shares_.size()) w = 0;
+      std::atomic<extent>& left = shares_[w].left;
+      if (left.load(std::memory_order_relaxed) <= 0) continue;
+      for (extent n = left.fetch_sub(1, std::memory_order_acq_rel); n > 0;
+           n = left.fetch_sub(1, std::memory_order_acq_rel)) {
+        (*job_)(begin_of(w + 1) - n, worker);
+        ++done;
+      }
+    }
+    if (done > 0 && unfinished_.fetch_sub(done) == done) done_.notify_all();
   }
 
   void serve(int worker) {
@@ -124,14 +151,13 @@ class thread_pool {
       seen = generation_.load(std::memory_order_acquire);
       if (stop_.load(std::memory_order_relaxed)) return;
       drain(worker);
-      if (busy_.fetch_sub(1) == 1) done_.notify_all();
     }
   }
 
   std::mutex mutex_;
   std::atomic<std::uint64_t> generation_{0};
-  std::atomic<int> busy_{0};
-  std::atomic<extent> next_{0};
+  std::atomic<extent> unfinished_{0};  // tiles that are not done
+  std::vector<share> shares_;
   std::atomic<bool> stop_{false};
   event_count work_, done_;
   const core::task* job_ = nullptr;
