@@ -1,5 +1,6 @@
 // steno align: when each word of a known text is spoken.
 // SPDX-License-Identifier: Apache-2.0
+#include <steno/core/processors.hpp>
 #include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/forced_aligner.hpp>
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "audio.hpp"
 #include "model_files.hpp"
@@ -54,7 +54,7 @@ int run_align(const options& o) {
   const std::string text = read_text_file(o.text_file);
   opened_checkpoint opened = open_model_file(o.model);
   for (const std::string& note : opened.notes) report.note(note);
-  thread_pool pool(o.threads > 0 ? o.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  thread_pool pool(o.threads > 0 ? o.threads : core::processors());
   const forced_aligner model(std::move(opened.file), executor(pool), std::move(opened.image));
   watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate(), o.reading);

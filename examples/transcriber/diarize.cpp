@@ -1,6 +1,7 @@
 // steno diarize: who speaks when. A model for streams reads a recording of any length in pieces; what it found is
 // written as soon as it is settled, but for JSON, which is one object.
 // SPDX-License-Identifier: Apache-2.0
+#include <steno/core/processors.hpp>
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/diarizer.hpp>
 #include <steno/segmentation/speaker_turns.hpp>
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <memory>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "each_input.hpp"
@@ -105,8 +105,7 @@ input_end diarize(const options& o, const diarizer& d, const diarize_options& as
 
 int run_diarize(const options& o) {
   return over_inputs(o, "their results are", [&](reporter& report) {
-    const auto pool = std::make_shared<thread_pool>(
-        o.threads > 0 ? o.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const auto pool = std::make_shared<thread_pool>(o.threads > 0 ? o.threads : core::processors());
     opened_checkpoint opened = open_model_file(o.model);
     for (const std::string& note : opened.notes) report.note(note);
     const auto model =

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine.hpp"
 
+#include <steno/core/processors.hpp>
 #include <steno/error.hpp>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "detector_settings.hpp"
@@ -13,9 +13,7 @@
 namespace steno::app {
 
 namespace {
-int thread_count(int wanted) {
-  return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
+int thread_count(int wanted) { return wanted > 0 ? wanted : core::processors(); }
 
 void require_rate(const std::string& where, const char* what, int expected, int found) {
   if (expected != found)

@@ -1,5 +1,6 @@
 // steno serve: a model over HTTP and WebSocket, until it is interrupted.
 // SPDX-License-Identifier: Apache-2.0
+#include <steno/core/processors.hpp>
 #include <steno/error.hpp>
 
 #include <fcntl.h>
@@ -25,7 +26,7 @@ int threads_of(const options& o) {
   if (o.threads > most)
     wrong_usage("serve: --threads " + std::to_string(o.threads) + ": at most " + std::to_string(most) + " on " +
                 std::to_string(processors) + " processors");
-  return o.threads > 0 ? o.threads : processors;
+  return o.threads > 0 ? o.threads : core::processors();
 }
 
 std::string host_of(const options& o) {

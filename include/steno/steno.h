@@ -64,8 +64,8 @@ STENO_API void steno_free(char* text);
 
 /* Models */
 
-/** Loads a packaged GGUF file. `threads`: 0 means one for each processor. Several streams or calls share the threads,
- * and then wait for each other; with 1 each works on the thread that calls. */
+/** Loads a packaged GGUF file. `threads`: 0 means one for each processor that the process may use. Several streams or
+ * calls share the threads, and then wait for each other; with 1 each works on the thread that calls. */
 STENO_API steno_status steno_model_load(const char* path, int threads, steno_model** model, char** error);
 STENO_API void steno_model_free(steno_model* model);
 /** "sense_voice", "whisper", ... */

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/steno.h>
 #include <steno/config.hpp>
+#include <steno/core/processors.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <new>
-#include <thread>
 
 #include "handles.hpp"
 #include "shown.hpp"
@@ -19,8 +18,7 @@ namespace steno::c {
 
 workers::workers(int threads)
     : pool([threads]() -> std::unique_ptr<thread_pool> {
-        const int all = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-        const int wanted = threads == 0 ? all : threads;
+        const int wanted = threads == 0 ? core::processors() : threads;
         return wanted > 1 ? std::make_unique<thread_pool>(wanted) : nullptr;
       }()),
       run(pool ? executor(*pool) : executor()),

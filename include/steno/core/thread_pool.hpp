@@ -9,6 +9,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/executor.hpp>
+#include <steno/core/processors.hpp>
 #include <steno/error.hpp>
 
 #include <algorithm>
@@ -28,9 +29,9 @@ inline namespace STENO_ABI {
 /// outlive the executors that refer to it. Thread-safe: runs of several threads wait for each other.
 class thread_pool {
  public:
-  /// A pool of `threads` workers including the caller of run(); at least 1. Throws steno::error when the system gives
-  /// fewer.
-  STENO_COLD explicit thread_pool(int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency())))
+  /// A pool of `threads` workers including the caller of run(), at least 1; without a number, as many as there are
+  /// processors for this process (core/processors.hpp). Throws steno::error when the system gives fewer.
+  STENO_COLD explicit thread_pool(int threads = core::processors())
       : shares_(static_cast<std::size_t>(std::max(threads, 1))) {
     try {
       for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { serve(w); });

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Model(Handle):
     """A loaded model. Several threads may use it at once.
 
-    `threads`: 0 means one for each processor. Calls share the threads and then wait for each other; with 1 each works
-    on the thread that calls.
+    `threads`: 0 means one for each processor that the process may use. Calls share the threads and then wait for each
+    other; with 1 each works on the thread that calls.
     """
 
     _kind = "model"
