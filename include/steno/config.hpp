@@ -20,6 +20,9 @@
 #elif defined(_WIN32) && defined(__GNUC__) && !defined(__clang__) && !defined(STENO_UNALIGNED_MOVES)
 #error "g++ for Windows misaligns AVX's stack: add -Wa,-muse-unaligned-vector-move -D STENO_UNALIGNED_MOVES"
 #include <steno/needs_unaligned_moves>
+#elif defined(min) || defined(max)
+#error "min and max are macros, as windows.h makes them: define NOMINMAX before it is included"
+#include <steno/needs_no_minmax>
 #endif
 
 #define STENO_VERSION_MAJOR 0
@@ -86,6 +89,13 @@
 #define STENO_ABI_NAME(major, minor, isa, fft, kernels) STENO_ABI_JOIN(major, minor, isa, fft, kernels)
 #define STENO_ABI \
   STENO_ABI_NAME(STENO_VERSION_MAJOR, STENO_VERSION_MINOR, STENO_ABI_ISA, STENO_ABI_FFT, STENO_ABI_KERNELS)
+
+// A member without values takes no room. In Microsoft's ABI the standard's attribute does nothing.
+#if defined(_MSC_VER)
+#define STENO_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
+#else
+#define STENO_NO_UNIQUE_ADDRESS [[no_unique_address]]
+#endif
 
 // Functions that must melt into their caller (vector primitives, tiles): a call would pass vectors through memory.
 #define STENO_INLINE [[gnu::always_inline]] inline

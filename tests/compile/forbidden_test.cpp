@@ -44,6 +44,10 @@ const std::vector<rule>& rules() {
       {"FFTW outside of kernels/", std::regex(R"(#\s*include\s*<fftw3\.h>|\bfftwf?_\w+)"), {"steno/kernels/"}},
       // Who borrows scratch may find none: that loses one request, and must not end the process.
       {"noexcept beside a context", std::regex(R"(\bcontext\s*&[^;{}()]*\)\s*(const\s+)?noexcept\b)")},
+      // Who includes windows.h first has them as macros.
+      {"a name that windows.h takes", std::regex(R"(\b(near|far|small|hyper|interface|pascal|cdecl|IN|OUT)\b)")},
+      // In Microsoft's ABI it does nothing: STENO_NO_UNIQUE_ADDRESS.
+      {"[[no_unique_address]]", std::regex(R"(\[\[no_unique_address\]\])"), {"steno/config.hpp"}},
       {"a compiler flag as a pragma", std::regex(R"(#\s*pragma\s+GCC\s+optimize|-ffast-math)")},
   };
   return all;
@@ -230,6 +234,8 @@ TEST(forbidden, the_check_itself_finds_each) {
   EXPECT_EQ(count("#include <immintrin.h>\nauto z = _mm256_setzero_ps();\n"), 2u);
   EXPECT_EQ(count("bool f(int* p) { return __builtin_add_overflow(1, 2, p); }\nint __attribute__((cold)) g();\n"), 2u);
   EXPECT_EQ(count("#include <fftw3.h>\n"), 1u);
+  EXPECT_EQ(count("int near = 1, nearer = near;\n"), 2u);
+  EXPECT_EQ(count("struct a { [[no_unique_address]] b c; };\n"), 1u);
   EXPECT_EQ(count("void f(view<float> y,\n  context& c) const noexcept {}\n"), 1u);
   EXPECT_EQ(count("static int calls = 0;\n"), 1u);
   EXPECT_EQ(count("void f() { static std::mutex lock; }\n"), 1u);

@@ -15,6 +15,7 @@
 
 namespace processors_test {
 
+#if defined(__linux__)
 using steno::core::detail::granted_processors;
 using steno::core::detail::processors_of_quota;
 
@@ -71,6 +72,8 @@ TEST_F(control_groups, lines_that_are_none) {
     EXPECT_LE(granted(text), 1) << text;
   EXPECT_EQ(granted("0::"), 1);
 }
+
+#endif
 
 TEST(processors, at_least_one_and_no_more_than_there_are) {
   const int n = steno::core::processors();

@@ -6,6 +6,7 @@
 // tests/core/members_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <steno/config.hpp>
 #include <steno/core/extents.hpp>
 #include <steno/core/stored.hpp>
 
@@ -146,7 +147,7 @@ class member_walker {
   std::string path_;
   bool optional_ = false;
   struct nothing {};
-  [[no_unique_address]] std::conditional_t<reads_stored, stored, nothing> how_ = {};
+  STENO_NO_UNIQUE_ADDRESS std::conditional_t<reads_stored, stored, nothing> how_ = {};
 };
 
 /// Walks the members of `t`; see member_walker.

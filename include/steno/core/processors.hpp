@@ -8,17 +8,21 @@
 #include <steno/config.hpp>
 
 #include <algorithm>
+#include <thread>
+
+#if defined(__linux__)
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
+#endif
 
 namespace steno {
 inline namespace STENO_ABI {
 namespace core {
 
+#if defined(__linux__)
 namespace detail {
 /// The first `limit` bytes of a file, as those of the system's own file systems, which have no size; "" if there is
 /// none.
@@ -77,6 +81,7 @@ STENO_COLD inline int granted_processors(std::string_view groups, const std::str
   return least;
 }
 }  // namespace detail
+#endif
 
 /// Processors that this process may use, at least 1: how many threads are worth while. Reads what the system says anew
 /// with each call. Any thread may call it.

@@ -5,6 +5,7 @@
 // Tested in tests/frontends/lfr_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <steno/config.hpp>
 #include <steno/core/context.hpp>
 #include <steno/error.hpp>
 
@@ -119,9 +120,9 @@ class lfr {
     s.seen = total;
   }
 
-  [[no_unique_address]] width_tag width_;
-  [[no_unique_address]] m_tag m_;
-  [[no_unique_address]] n_tag n_;
+  STENO_NO_UNIQUE_ADDRESS width_tag width_;
+  STENO_NO_UNIQUE_ADDRESS m_tag m_;
+  STENO_NO_UNIQUE_ADDRESS n_tag n_;
 };
 
 }  // namespace frontends

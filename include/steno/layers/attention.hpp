@@ -12,6 +12,7 @@
 // tower and everything that has a name of its own in layers/. Tested on golden stages (tests/parity).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <steno/config.hpp>
 #include <steno/kernels/causal_attention.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/attention_products.hpp>
@@ -47,8 +48,8 @@ struct nothing_beside {
 /// What a stream keeps for attention: keys and values, and what its score keeps.
 template <class ScoreState = no_state>
 struct attention_state {
-  kv_cache cache = {};                          ///< keys and values of the rows before
-  [[no_unique_address]] ScoreState score = {};  ///< what `Score` keeps from call to call
+  kv_cache cache = {};                            ///< keys and values of the rows before
+  STENO_NO_UNIQUE_ADDRESS ScoreState score = {};  ///< what `Score` keeps from call to call
 
   /// Bytes that keys and values hold.
   std::size_t bytes() const noexcept { return cache.bytes(); }

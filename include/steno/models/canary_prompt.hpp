@@ -144,8 +144,8 @@ class canary_tokens {
     if (!parts_.empty()) return all;
     for (int id = 0; id < pieces.size(); ++id) {
       const std::string_view p = pieces.piece(id);
-      const auto small = [&](std::size_t i) { return p[i] >= 'a' && p[i] <= 'z'; };
-      if (p.size() == 6 && p.starts_with("<|") && p.ends_with("|>") && small(2) && small(3)) all.emplace_back(p, 2, 2);
+      const auto lower = [&](std::size_t i) { return p[i] >= 'a' && p[i] <= 'z'; };
+      if (p.size() == 6 && p.starts_with("<|") && p.ends_with("|>") && lower(2) && lower(3)) all.emplace_back(p, 2, 2);
     }
     return all;
   }

@@ -98,9 +98,9 @@ class weight_keeper {
       release(w);
       return;
     }
-    if (w.bytes() > (product ? small : table)) return;
+    if (w.bytes() > (product ? copied_up_to : looked_at_up_to)) return;
     if (first_not_finite(w.format, {w.data, w.bytes()})) refuse(name, w);
-    if (w.bytes() <= small) {
+    if (w.bytes() <= copied_up_to) {
       std::byte* out = keep_.allocate(w.bytes());
       std::memcpy(out, w.data, w.bytes());
       data = out;
@@ -113,9 +113,9 @@ class weight_keeper {
 
  private:
   // A bias or norm read from the file would bring the pages around it back, which is the larger part of the file.
-  static constexpr std::size_t small = 1u << 16;
+  static constexpr std::size_t copied_up_to = 1u << 16;
   // Positions and the like, which every pass reads, are looked at; embeddings of large vocabularies are left alone.
-  static constexpr std::size_t table = 1u << 24;
+  static constexpr std::size_t looked_at_up_to = 1u << 24;
   static constexpr int lasting = 1 << 20;
 
   static bool packs(const weights::weight_ref& w, bool product) { return product && kernels::packed_bytes(w) != 0; }

@@ -21,9 +21,9 @@ constexpr std::string_view language_of_tag(std::string_view piece) noexcept {
   if (piece.size() < 7 || piece.size() > 8 || piece.front() != '<' || piece.back() != '>') return {};
   const std::string_view name = piece.substr(1, piece.size() - 2);
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool dash = i + 3 == name.size(), small = name[i] >= 'a' && name[i] <= 'z';
+    const bool dash = i + 3 == name.size(), lower = name[i] >= 'a' && name[i] <= 'z';
     const bool capital = name[i] >= 'A' && name[i] <= 'Z' && i + 3 > name.size();
-    if (dash ? name[i] != '-' : !small && !capital) return {};
+    if (dash ? name[i] != '-' : !lower && !capital) return {};
   }
   return name;
 }

@@ -9,6 +9,7 @@
 // not grow with the length. Tested in tests/pipelines/recording_test.cpp and recogniser_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <steno/config.hpp>
 #include <steno/core/sink_ref.hpp>
 #include <steno/models/recogniser.hpp>
 #include <steno/pipelines/clip_model.hpp>
@@ -132,7 +133,7 @@ class recording {
   }
 
   pipelines::detail::cut_recording cut_;
-  [[no_unique_address]] pipelines::detail::whole_recording<Model> whole_;
+  STENO_NO_UNIQUE_ADDRESS pipelines::detail::whole_recording<Model> whole_;
 };
 
 }  // namespace STENO_ABI

@@ -148,10 +148,10 @@ class speaker_attribution {
 
   finding look(std::int64_t a, std::int64_t b, int before) const {
     b = std::max(a, b);
-    constexpr std::int64_t far = std::int64_t{1} << 60;
+    constexpr std::int64_t unreachable = std::int64_t{1} << 60;
     if (!finished_ && known_ < std::max(b, a + 1)) return {};
     std::vector<double> shares(columns_.size(), 0.0);
-    std::vector<std::int64_t> distances(columns_.size(), far);
+    std::vector<std::int64_t> distances(columns_.size(), unreachable);
     for (std::size_t s = 0; s < columns_.size(); ++s) measure(columns_[s], a, b, shares[s], distances[s]);
     // The best by `better`; of equals `before`, else who appeared first.
     const auto best = [&](auto&& counts, auto&& better) {

@@ -30,7 +30,7 @@ struct position_beam_options {
   static constexpr extent usual_limit = 16;
   search_options search = {};  ///< hypotheses of each state, the n-best list; no length penalty
   /// Units of phrases whose log-probability is so much below the best token's are not looked at.
-  float near = 12;
+  float token_threshold = 12;
   std::span<const int> silent = {};  ///< tokens that are no text: phrases go on over them
   /// Of a stream: a token so many positions back is settled in any case, as the best hypothesis has it. Then one
   /// hypothesis of each state is kept and there is no n-best list. Not positive: nothing is settled.
@@ -51,7 +51,7 @@ class position_step {
   };
 
   position_step(const position_beam_options& o, extent tokens)
-      : near_(o.near),
+      : threshold_(o.token_threshold),
         silent_(o.silent),
         phrases_(o.search.favoured_all().hotwords()),
         tokens_(tokens),
@@ -173,7 +173,7 @@ class position_step {
       best_.insert(std::upper_bound(best_.begin(), best_.end(), i, better_token), i);
     }
     for (const int id : best_) is_best_[static_cast<std::size_t>(id)] = 1;
-    floor_ = row_[best_[0]] - near_;
+    floor_ = row_[best_[0]] - threshold_;
     lowest_ = std::min(floor_, row_[best_.back()]);
   }
   // No more than hypothesis k comes to at this position.
@@ -284,7 +284,7 @@ class position_step {
 
   static constexpr double slack = 1e-3;  // for sums that are rounded in another order; what is too much is not chosen
 
-  float near_;
+  float threshold_;
   std::span<const int> silent_;
   const hotword_automaton* phrases_;  // null: none
   extent tokens_;

@@ -6,6 +6,7 @@
 // Tested in tests/weights/binder_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <steno/config.hpp>
 #include <steno/core/dtype.hpp>
 #include <steno/core/view.hpp>
 
@@ -76,11 +77,11 @@ struct weight {
   struct col_tag : core::size_of<C> {
     using core::size_of<C>::size_of;
   };
-  [[no_unique_address]] row_tag rows_;  ///< the number of rows where it is dynamic
-  [[no_unique_address]] col_tag cols_;  ///< the number of columns where it is dynamic
-  const std::byte* data = nullptr;      ///< as stored; null when the weight is absent
-  const std::byte* packed = nullptr;    ///< layout of kernels/pack.hpp, or null when products read `data` itself
-  dtype format = dtype::f32;            ///< of `data`; never `any`
+  STENO_NO_UNIQUE_ADDRESS row_tag rows_;  ///< the number of rows where it is dynamic
+  STENO_NO_UNIQUE_ADDRESS col_tag cols_;  ///< the number of columns where it is dynamic
+  const std::byte* data = nullptr;        ///< as stored; null when the weight is absent
+  const std::byte* packed = nullptr;      ///< layout of kernels/pack.hpp, or null when products read `data` itself
+  dtype format = dtype::f32;              ///< of `data`; never `any`
 };
 
 /// A vector of N floats: one row.

@@ -34,9 +34,9 @@ STENO_INLINE f32x16 tanh(f32x16 x) {
   p = fma(p, square, broadcast(-5.373971462e-02f));
   p = fma(p, square, broadcast(1.333144219e-01f));
   p = fma(p, square, broadcast(-3.333328194e-01f));
-  const f32x16 small = fma(p * square, x, x);
-  const f32x16 large = broadcast(1.0f) - broadcast(2.0f) / (exp(size + size) + broadcast(1.0f));
-  return where_less(size, broadcast(0.625f), small, with_sign(large, x));
+  const f32x16 inner = fma(p * square, x, x);
+  const f32x16 outer = broadcast(1.0f) - broadcast(2.0f) / (exp(size + size) + broadcast(1.0f));
+  return where_less(size, broadcast(0.625f), inner, with_sign(outer, x));
 }
 
 /// x Phi(x) with z = |x| / sqrt 2: Phi = (1 + erf z) / 2 from erf(z) = z P(z^2) below z = 1; above, the tail

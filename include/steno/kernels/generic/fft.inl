@@ -53,14 +53,14 @@ STENO_INLINE void butterfly(float* z, extent step, const float* w) {
   } else {
     static_assert(R == 5);
     const complex16 c = load_complex(z + 2 * step), d = load_complex(z + 3 * step), e = load_complex(z + 4 * step);
-    const complex16 near = b + e, far = c + d, turn_near = quarter(b - e), turn_far = quarter(c - d);
+    const complex16 outer = b + e, inner = c + d, turn_outer = quarter(b - e), turn_inner = quarter(c - d);
     const f32x16 c1 = broadcast(0.30901699437494742f), c2 = broadcast(-0.80901699437494742f);
     const f32x16 s1 = broadcast(0.95105651629515357f), s2 = broadcast(0.58778525229247313f);
-    const complex16 m1 = plus(plus(a, c1, near), c2, far), m2 = plus(plus(a, c2, near), c1, far);
+    const complex16 m1 = plus(plus(a, c1, outer), c2, inner), m2 = plus(plus(a, c2, outer), c1, inner);
     const complex16 none{zero(), zero()};
-    const complex16 t1 = plus(plus(none, s1, turn_near), s2, turn_far);
-    const complex16 t2 = plus(plus(none, s2, turn_near), zero() - s1, turn_far);
-    put<Turn, 0>(z, step, a + near + far, w);
+    const complex16 t1 = plus(plus(none, s1, turn_outer), s2, turn_inner);
+    const complex16 t2 = plus(plus(none, s2, turn_outer), zero() - s1, turn_inner);
+    put<Turn, 0>(z, step, a + outer + inner, w);
     put<Turn, 1>(z, step, m1 + t1, w);
     put<Turn, 2>(z, step, m2 + t2, w);
     put<Turn, 3>(z, step, m2 - t2, w);

@@ -29,9 +29,9 @@ inline void read_f16(const std::byte* src, float* dst, std::size_t count) {
     std::memcpy(&h, src + 2 * i, sizeof h);
     const std::uint32_t magnitude = h & 0x7fffu, sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
     const std::uint32_t normal = (magnitude << 13) + (magnitude >= 0x7c00u ? 0x70000000u : 0x38000000u);
-    const auto small =
+    const auto subnormal =
         core::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f);
-    dst[i] = core::bit_cast<float>(sign | (magnitude < 0x400u ? small : normal));
+    dst[i] = core::bit_cast<float>(sign | (magnitude < 0x400u ? subnormal : normal));
   }
 }
 /// Values beyond 65504 become infinity, as in ggml.
@@ -40,9 +40,10 @@ inline void write_f16(const float* src, std::byte* dst, std::size_t count) {
     const std::uint32_t bits = core::bit_cast<std::uint32_t>(src[i]), magnitude = bits & 0x7fffffffu;
     const std::uint32_t rounded = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
     // A subnormal half: adding 0.5 aligns its last bit with the float's last bit.
-    const std::uint32_t small = core::bit_cast<std::uint32_t>(core::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
+    const std::uint32_t subnormal =
+        core::bit_cast<std::uint32_t>(core::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
     const std::uint32_t nan = 0x7e00u | ((magnitude >> 13) & 0x3ffu);
-    std::uint32_t h = magnitude < 0x38800000u ? small : rounded;
+    std::uint32_t h = magnitude < 0x38800000u ? subnormal : rounded;
     h = magnitude >= 0x47800000u ? 0x7c00u : h;
     h = magnitude > 0x7f800000u ? nan : h;
     const auto half = static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | h);

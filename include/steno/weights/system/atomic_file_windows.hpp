@@ -37,9 +37,9 @@ class atomic_file {
     remove_leftovers();
     for (int n = 0; file_ < 0; ++n) {
       temporary_ = target_ + part + std::to_wstring(::_getpid()) + L"-" + std::to_wstring(n);
-      file_ = ::_wsopen(temporary_.c_str(), _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY | _O_NOINHERIT, _SH_DENYWR,
-                        _S_IREAD | _S_IWRITE);
-      if (file_ < 0 && errno != EEXIST) fail({.where = path_, .what = "cannot create the file: " + system::reason()});
+      errno = ::_wsopen_s(&file_, temporary_.c_str(), _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY | _O_NOINHERIT,
+                          _SH_DENYWR, _S_IREAD | _S_IWRITE);
+      if (errno != 0 && errno != EEXIST) fail({.where = path_, .what = "cannot create the file: " + system::reason()});
     }
   }
   atomic_file(const atomic_file&) = delete;

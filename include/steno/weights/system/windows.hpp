@@ -106,8 +106,8 @@ STENO_COLD inline std::wstring behind_links(const std::wstring& name) {
   const unsigned long attributes = ::GetFileAttributesW(name.c_str());
   if (attributes == unknown) return {};
   if ((attributes & link) == 0) return name;
-  const int file = ::_wsopen(name.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT, _SH_DENYNO, 0);
-  if (file < 0) return {};
+  int file = -1;
+  if (::_wsopen_s(&file, name.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT, _SH_DENYNO, 0) != 0) return {};
   void* const handle = reinterpret_cast<void*>(::_get_osfhandle(file));
   std::wstring whole(::GetFinalPathNameByHandleW(handle, nullptr, 0, 0), L'\0');
   whole.resize(::GetFinalPathNameByHandleW(handle, whole.data(), static_cast<unsigned long>(whole.size()), 0));
@@ -175,8 +175,9 @@ class source_file {
     struct ::_stat64 facts {};
     if (::_wstat64(name.c_str(), &facts) == 0 && (facts.st_mode & _S_IFMT) == _S_IFDIR)
       fail({.where = path, .what = "is a directory, not a file"});
-    const int file = ::_wsopen(name.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT, _SH_DENYNO, 0);
-    if (file < 0) fail({.where = path, .what = "cannot open the file: " + reason()});
+    int file = -1;
+    errno = ::_wsopen_s(&file, name.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT, _SH_DENYNO, 0);
+    if (errno != 0) fail({.where = path, .what = "cannot open the file: " + reason()});
     return file;
   }
 
