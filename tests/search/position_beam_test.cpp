@@ -72,8 +72,8 @@ TEST(position_beam, nothing_is_lost_on_the_way) {
           search::hotword_automaton(std::vector<std::vector<int>>{{0, 1}, {1, 2}, {2, 0, 4, 1}, {3}, {4, 4}, {4, 1, 2}},
                                     {.score = score, .increment = 0.3f})};
       const search::hotword_automaton& g = lists[seed % 2];
-      const auto few = search::position_beam(p, {.search = {.beam = 10, .hotwords = &g}, .near = 1000});
-      const auto many = search::position_beam(p, {.search = {.beam = 300, .hotwords = &g}, .near = 1000});
+      const auto few = search::position_beam(p, {.search = {.beam = 10, .hotwords = &g}, .token_threshold = 1000});
+      const auto many = search::position_beam(p, {.search = {.beam = 300, .hotwords = &g}, .token_threshold = 1000});
       EXPECT_NEAR(few[0].score, best_of_all(p, g), 1e-4) << seed;
       for (std::size_t k = 0; k < 10; ++k) EXPECT_NEAR(few[k].score, many[k].score, 1e-4) << seed << " " << k;
     }
@@ -168,7 +168,7 @@ TEST(position_search, a_stream_finds_the_best_text_of_all) {
     const search::hotword_automaton lists[] = {search::hotword_automaton(phrases, {.score = 1.5f}),
                                                search::hotword_automaton(phrases, {.score = 1}, weights)};
     for (const search::hotword_automaton& g : lists) {
-      const search::position_beam_options o{.search = {.hotwords = &g}, .near = 1000, .settle_after = 100};
+      const search::position_beam_options o{.search = {.hotwords = &g}, .token_threshold = 1000, .settle_after = 100};
       const double best = best_of_all(p, g);
       for (const auto& portions : divisions) {
         const auto all = listen(p, o, portions);
