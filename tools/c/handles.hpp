@@ -17,7 +17,7 @@
 
 namespace steno::c {
 
-// Threads and scratch memory of a model; `threads` 0: one for each processor.
+// Threads and scratch memory of a model; `threads` 0: one for each processor it may use.
 struct workers {
   explicit workers(int threads);
 

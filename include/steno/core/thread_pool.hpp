@@ -82,7 +82,7 @@ class thread_pool {
   }
 
   static constexpr int spins = 2000;   // about 20-50 us: longer than the gap between two layers
-  static constexpr int patience = 64;  // of them before somebody else may have the processor: a tile's thread, say
+  static constexpr int patience = 64;  // of them, then others may have the processor, one of whom may hold a tile
 
   // Where threads sleep until a word has changed. The word's change and the sleepers' count are ordered among all
   // threads: whoever changes the word sees the sleeper, or the sleeper sees the change.
