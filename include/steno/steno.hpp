@@ -126,6 +126,7 @@
 #include <steno/models/language_model.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/nemo_encoders.hpp>
 #include <steno/models/nemo_parts.hpp>
 #include <steno/models/nemo_prompts.hpp>
 #include <steno/models/paraformer.hpp>

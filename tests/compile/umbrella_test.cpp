@@ -49,15 +49,15 @@ TEST(umbrella, reaches_every_public_header) {
 
 TEST(umbrella, a_model_brings_no_other_model) {
   const auto all = texts();
-  // What files say, how they are loaded; nemo_parts.hpp has the front end of Parakeet and Sortformer, nemo_prompts.hpp
-  // the languages that a model of NeMo takes; parakeet.hpp is the base of its FastConformer models and none itself;
-  // paraformer_parts.hpp, bicif_parts.hpp and hotword_phrases.hpp what kinds of Paraformer share, guides.hpp what
-  // tokenizers make of hotwords.
+  // What files say, how they are loaded; nemo_parts.hpp has the front end of Parakeet and Sortformer, nemo_encoders.hpp
+  // sizes of published encoders, nemo_prompts.hpp the languages that a model of NeMo takes; parakeet.hpp is the base of
+  // its FastConformer models and none itself; paraformer_parts.hpp, bicif_parts.hpp and hotword_phrases.hpp what kinds
+  // of Paraformer share, guides.hpp what tokenizers make of hotwords.
   const std::set<std::string> shared = {
       "steno/models/load.hpp",         "steno/models/metadata.hpp",        "steno/models/nemo_parts.hpp",
       "steno/models/nemo_prompts.hpp", "steno/models/qwen_vocabulary.hpp", "steno/models/paraformer_parts.hpp",
       "steno/models/bicif_parts.hpp",  "steno/models/hotword_phrases.hpp", "steno/models/parakeet.hpp",
-      "steno/models/guides.hpp"};
+      "steno/models/guides.hpp",       "steno/models/nemo_encoders.hpp"};
   // whisper_decode.hpp is a part of whisper.hpp.
   const auto family = [&](const std::string& name) {
     for (std::size_t at = name.find('_'); at != std::string::npos; at = name.find('_', at + 1))

@@ -12,6 +12,7 @@
 #include <steno/models/canary_aligner.hpp>
 #include <steno/models/canary_prompt.hpp>
 #include <steno/models/canary_windows.hpp>
+#include <steno/models/nemo_encoders.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/networks/nemo_transformer_decoder.hpp>
 #include <steno/search/nemo_beam.hpp>
@@ -323,29 +324,11 @@ segment canary<S>::recognise(std::span<const float> pcm, const options& o, conte
 
 /// nvidia/canary-1b-v2: 25 languages, one SentencePiece model of 16384 pieces.
 using canary_1b_v2 = canary<canary_sizes{
-    .encoder = {.mels = 128,
-                .channels = 256,
-                .width = 1024,
-                .heads = 8,
-                .units = 4096,
-                .taps = 9,
-                .layers = 32,
-                .biases = nn::bias::added,
-                .causal = 0,
-                .normed = 0},
+    .encoder = fastconformer_xlarge({.mels = 128, .layers = 32}),
     .decoder = {.width = 1024, .heads = 8, .units = 4096, .layers = 8, .vocabulary = 16384, .context = 1024}}>;
 /// nvidia/canary-180m-flash: English, German, Spanish and French, a tokenizer for each; it writes times.
 using canary_180m_flash = canary<canary_sizes{
-    .encoder = {.mels = 128,
-                .channels = 256,
-                .width = 512,
-                .heads = 8,
-                .units = 2048,
-                .taps = 9,
-                .layers = 17,
-                .biases = nn::bias::added,
-                .causal = 0,
-                .normed = 0},
+    .encoder = fastconformer_large({.mels = 128}),
     .decoder = {.width = 1024, .heads = 8, .units = 4096, .layers = 4, .vocabulary = 5248, .context = 1024}}>;
 /// Any sizes: extents are adopted from the file.
 using canary_any = canary<canary_sizes{}>;

@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/softmax.hpp>
+#include <steno/models/nemo_encoders.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_windows.hpp>
 #include <steno/search/ctc_greedy.hpp>
@@ -224,29 +225,10 @@ std::vector<segment> parakeet_ctc<S>::recognise_turns(std::span<const float> pcm
 }
 
 /// nvidia/parakeet-ctc-0.6b and -1.1b: 80 bands, 1024 pieces.
-using parakeet_ctc_06b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
-                                                                     .channels = 256,
-                                                                     .width = 1024,
-                                                                     .heads = 8,
-                                                                     .units = 4096,
-                                                                     .taps = 9,
-                                                                     .layers = 24,
-                                                                     .biases = nn::bias::added,
-                                                                     .causal = 0,
-                                                                     .normed = 0},
-                                                         .labels = 1025}>;
+using parakeet_ctc_06b = parakeet_ctc<parakeet_ctc_sizes{.encoder = fastconformer_xlarge({}), .labels = 1025}>;
 /// The larger one: 42 layers instead of 24.
-using parakeet_ctc_11b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
-                                                                     .channels = 256,
-                                                                     .width = 1024,
-                                                                     .heads = 8,
-                                                                     .units = 4096,
-                                                                     .taps = 9,
-                                                                     .layers = 42,
-                                                                     .biases = nn::bias::added,
-                                                                     .causal = 0,
-                                                                     .normed = 0},
-                                                         .labels = 1025}>;
+using parakeet_ctc_11b =
+    parakeet_ctc<parakeet_ctc_sizes{.encoder = fastconformer_xlarge({.layers = 42}), .labels = 1025}>;
 
 /// Any sizes: extents are adopted from the file.
 using parakeet_ctc_any = parakeet_ctc<parakeet_ctc_sizes{}>;

@@ -12,6 +12,7 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/lstm.hpp>
 #include <steno/layers/prompt_projection.hpp>
+#include <steno/models/nemo_encoders.hpp>
 #include <steno/models/nemo_prompts.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_beam.hpp>
@@ -495,104 +496,52 @@ std::vector<segment> parakeet_transducer<S>::recognise_turns(std::span<const flo
 
 /// nvidia/parakeet-tdt-0.6b-v3 (25 languages, 8192 pieces), -tdt-1.1b, -tdt_ctc-110m (hybrid) and
 /// parakeet_realtime_eou_120m-v1 (1024 pieces, <EOU>, <EOB>). TDT has five durations.
-using parakeet_tdt_06b_v3 = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
-                                                                                      .channels = 256,
-                                                                                      .width = 1024,
-                                                                                      .heads = 8,
-                                                                                      .units = 4096,
-                                                                                      .taps = 9,
-                                                                                      .layers = 24,
-                                                                                      .biases = nn::bias::none,
-                                                                                      .causal = 0,
-                                                                                      .normed = 0},
-                                                                          .predictor = {.width = 640, .layers = 2},
-                                                                          .joint = 640,
-                                                                          .labels = 8193,
-                                                                          .outputs = 8198,
-                                                                          .prompts = 0}>;
+using parakeet_tdt_06b_v3 = parakeet_transducer<parakeet_transducer_sizes{
+    .encoder = fastconformer_xlarge({.mels = 128, .biases = nn::bias::none}),
+    .predictor = {.width = 640, .layers = 2},
+    .joint = 640,
+    .labels = 8193,
+    .outputs = 8198,
+    .prompts = 0}>;
 /// TDT with 42 layers and 1024 pieces.
-using parakeet_tdt_11b = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 80,
-                                                                                   .channels = 256,
-                                                                                   .width = 1024,
-                                                                                   .heads = 8,
-                                                                                   .units = 4096,
-                                                                                   .taps = 9,
-                                                                                   .layers = 42,
-                                                                                   .biases = nn::bias::added,
-                                                                                   .causal = 0,
-                                                                                   .normed = 0},
+using parakeet_tdt_11b = parakeet_transducer<parakeet_transducer_sizes{.encoder = fastconformer_xlarge({.layers = 42}),
                                                                        .predictor = {.width = 640, .layers = 2},
                                                                        .joint = 640,
                                                                        .labels = 1025,
                                                                        .outputs = 1030,
                                                                        .prompts = 0}>;
 /// TDT with a CTC head, 17 layers and 1024 pieces.
-using parakeet_tdt_ctc_110m = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 80,
-                                                                                        .channels = 256,
-                                                                                        .width = 512,
-                                                                                        .heads = 8,
-                                                                                        .units = 2048,
-                                                                                        .taps = 9,
-                                                                                        .layers = 17,
-                                                                                        .biases = nn::bias::added,
-                                                                                        .causal = 0,
-                                                                                        .normed = 0},
+using parakeet_tdt_ctc_110m = parakeet_transducer<parakeet_transducer_sizes{.encoder = fastconformer_large({}),
                                                                             .predictor = {.width = 640, .layers = 1},
                                                                             .joint = 640,
                                                                             .labels = 1025,
                                                                             .outputs = 1030,
                                                                             .prompts = 0}>;
 /// RNN-T for streams, with labels for the end of a turn.
-using parakeet_realtime_eou_120m =
-    parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
-                                                              .channels = 256,
-                                                              .width = 512,
-                                                              .heads = 8,
-                                                              .units = 2048,
-                                                              .taps = 9,
-                                                              .layers = 17,
-                                                              .biases = nn::bias::none,
-                                                              .causal = 1,
-                                                              .normed = 1},
-                                                  .predictor = {.width = 640, .layers = 1},
-                                                  .joint = 640,
-                                                  .labels = 1027,
-                                                  .outputs = 1027,
-                                                  .prompts = 0}>;
+using parakeet_realtime_eou_120m = parakeet_transducer<parakeet_transducer_sizes{
+    .encoder = fastconformer_large({.mels = 128, .biases = nn::bias::none, .streaming = true}),
+    .predictor = {.width = 640, .layers = 1},
+    .joint = 640,
+    .labels = 1027,
+    .outputs = 1027,
+    .prompts = 0}>;
 
 /// nvidia/parakeet-unified-en-0.6b: RNN-T of 1024 pieces, whole clips or streams that look behind each chunk.
-using parakeet_unified_en_06b = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
-                                                                                          .channels = 256,
-                                                                                          .width = 1024,
-                                                                                          .heads = 8,
-                                                                                          .units = 4096,
-                                                                                          .taps = 9,
-                                                                                          .layers = 24,
-                                                                                          .biases = nn::bias::added,
-                                                                                          .causal = 0,
-                                                                                          .normed = 0},
-                                                                              .predictor = {.width = 640, .layers = 2},
-                                                                              .joint = 640,
-                                                                              .labels = 1025,
-                                                                              .outputs = 1025,
-                                                                              .prompts = 0}>;
-/// nvidia/nemotron-3.5-asr-streaming-0.6b: RNN-T for streams of 13087 pieces, with a prompt for the language.
-using nemotron_35_streaming_06b =
-    parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
-                                                              .channels = 256,
-                                                              .width = 1024,
-                                                              .heads = 8,
-                                                              .units = 4096,
-                                                              .taps = 9,
-                                                              .layers = 24,
-                                                              .biases = nn::bias::none,
-                                                              .causal = 1,
-                                                              .normed = 1},
+using parakeet_unified_en_06b =
+    parakeet_transducer<parakeet_transducer_sizes{.encoder = fastconformer_xlarge({.mels = 128}),
                                                   .predictor = {.width = 640, .layers = 2},
                                                   .joint = 640,
-                                                  .labels = 13088,
-                                                  .outputs = 13088,
-                                                  .prompts = 128}>;
+                                                  .labels = 1025,
+                                                  .outputs = 1025,
+                                                  .prompts = 0}>;
+/// nvidia/nemotron-3.5-asr-streaming-0.6b: RNN-T for streams of 13087 pieces, with a prompt for the language.
+using nemotron_35_streaming_06b = parakeet_transducer<parakeet_transducer_sizes{
+    .encoder = fastconformer_xlarge({.mels = 128, .biases = nn::bias::none, .streaming = true}),
+    .predictor = {.width = 640, .layers = 2},
+    .joint = 640,
+    .labels = 13088,
+    .outputs = 13088,
+    .prompts = 128}>;
 
 /// Any sizes: extents are adopted from the file.
 using parakeet_transducer_any = parakeet_transducer<parakeet_transducer_sizes{}>;

@@ -13,6 +13,7 @@
 #include <steno/kernels/elementwise.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/nemo_encoders.hpp>
 #include <steno/models/nemo_parts.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/networks/nemo_transformer.hpp>
@@ -220,30 +221,12 @@ class sortformer {
 
 /// nvidia/diar_sortformer_4spk-v1, for whole recordings.
 using sortformer_4spk_v1 =
-    sortformer<sortformer_sizes{.encoder = {.mels = 80,
-                                            .channels = 256,
-                                            .width = 512,
-                                            .heads = 8,
-                                            .units = 2048,
-                                            .taps = 9,
-                                            .layers = 18,
-                                            .biases = nn::bias::added,
-                                            .causal = 0,
-                                            .normed = 0},
+    sortformer<sortformer_sizes{.encoder = fastconformer_large({.layers = 18}),
                                 .transformer_encoder = {.width = 192, .heads = 8, .units = 768, .layers = 18},
                                 .speakers = 4}>;
 /// nvidia/diar_streaming_sortformer_4spk-v2 and -v2.1, for streams.
 using sortformer_4spk_v2 =
-    sortformer<sortformer_sizes{.encoder = {.mels = 128,
-                                            .channels = 256,
-                                            .width = 512,
-                                            .heads = 8,
-                                            .units = 2048,
-                                            .taps = 9,
-                                            .layers = 17,
-                                            .biases = nn::bias::added,
-                                            .causal = 0,
-                                            .normed = 0},
+    sortformer<sortformer_sizes{.encoder = fastconformer_large({.mels = 128}),
                                 .transformer_encoder = {.width = 192, .heads = 8, .units = 768, .layers = 18},
                                 .speakers = 4}>;
 
