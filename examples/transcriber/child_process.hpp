@@ -1,15 +1,15 @@
 // A program that writes bytes to its standard output: started without a shell, fed, listened to, and always reaped.
 //
-// It runs in a process group of its own, so that Ctrl-C is the caller's alone; it may write no files and make no core,
-// has at most 4 GiB of address space, no descriptor but its three, and is killed when what started it ends, however
-// that is. Nothing here waits for both ends of a pipe: one poll() sees all of them, and an interruption.
-// Tested in tests/transcriber/child_process_test.cpp.
+// It is no part of the caller's process group, so that Ctrl-C is the caller's alone; it has at most 4 GiB of memory, no
+// descriptor or handle but its three, and is killed when what started it ends, however that is. On Linux it may write
+// no files and make no core; on Windows it may start no other program. Nothing here waits for one pipe alone.
+// child_process_posix.cpp, child_process_windows.cpp. Tested in tests/transcriber/child_process_test.cpp, and on every
+// system by tests/systems.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,9 +19,13 @@
 
 namespace steno::app {
 
-/// The program of this name: itself when it holds a slash, else the first in an absolute folder of PATH. Empty when
-/// there is none that may be run.
+/// The program of this name: itself when it names a folder, too, else the first in an absolute folder of PATH. Empty
+/// when there is none that may be run.
 std::string find_program(const std::string& name);
+
+/// The path under which a child opens the file that is its standard input anew, to read it in any order; empty: there
+/// is none.
+std::string own_input_path(int file);
 
 class child_process {
  public:
@@ -32,7 +36,7 @@ class child_process {
     std::vector<std::uint8_t> begun = {};
     std::optional<byte_stream> rest = {};
   };
-  /// Takes what it writes to its standard error, in pieces.
+  /// Takes what it writes to its standard error, in pieces, on the thread that calls read() or wait().
   using listener = std::function<void(std::string_view)>;
 
   /// Throws steno::error, without a place, when it cannot be started. The thread that starts
@@ -54,32 +58,8 @@ class child_process {
   ending wait();
 
  private:
-  class descriptor {
-   public:
-    descriptor() = default;
-    explicit descriptor(int fd) : fd_(fd) {}
-    descriptor(descriptor&& o) noexcept : fd_(o.fd_) { o.fd_ = -1; }
-    descriptor& operator=(descriptor&& o) noexcept;
-    ~descriptor() { close(); }
-    void close();
-    int get() const { return fd_; }
-    bool open() const { return fd_ >= 0; }
-
-   private:
-    int fd_ = -1;
-  };
-  static void make_pipe(descriptor& reading, descriptor& writing);
-  void start(const std::string& program, const std::vector<std::string>& arguments, int in, int out, int err);
-  void take_errors();
-  void feed(short events);
-  void kill();
-
-  pid_t pid_ = -1;
-  input from_;
-  std::size_t fed_ = 0;  // of from_.begun
-  bool input_over_ = false;
-  listener errors_;
-  descriptor in_, out_, err_;
+  class running;
+  std::unique_ptr<running> it_;
 };
 
 }  // namespace steno::app

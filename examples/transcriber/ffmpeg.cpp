@@ -20,10 +20,11 @@ constexpr const char* ffmpeg_formats =
     "aac,ac3,adts,aiff,amr,amrnb,amrwb,ape,asf,asf_o,au,avi,caf,dsf,dts,dtshd,eac3,flac,flv,gsm,iff,latm,loas,matroska,"
     "mlp,mov,mp3,mpc,mpc8,mpeg,mpegts,mxf,nut,ogg,oma,qcp,rm,shn,spdif,tak,truehd,tta,voc,w64,wav,webm,wtv,wv,xwma";
 
-// A path is opened by ffmpeg itself, so that it can be read in any order; a stream is read from its beginning to its
-// end.
-std::vector<std::string> ffmpeg_arguments(bool file) {
-  const std::string from = file ? "file:/dev/fd/0" : "pipe:0";
+// A path is opened by ffmpeg itself, so that it can be read in any order; a stream, which has none, is read from its
+// beginning to its end.
+std::vector<std::string> ffmpeg_arguments(const std::string& path) {
+  const bool file = !path.empty();
+  const std::string from = file ? "file:" + path : "pipe:0";
   return {"-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+info",
           // of the input
           "-protocol_whitelist", file ? "file" : "pipe", "-format_whitelist", ffmpeg_formats, "-threads", "1", "-vn",
@@ -38,8 +39,9 @@ class ffmpeg_source final : public sample_source {
  public:
   ffmpeg_source(const std::string& program, child_process::input from, std::string where)
       : where_(std::move(where)), file_(from.file >= 0) {
+    const std::string path = file_ ? own_input_path(from.file) : "";
     try {
-      process_ = std::make_unique<child_process>(program, ffmpeg_arguments(file_), std::move(from),
+      process_ = std::make_unique<child_process>(program, ffmpeg_arguments(path), std::move(from),
                                                  [this](std::string_view text) { log_.add(text); });
     } catch (const error& e) {
       fail({.where = where_, .what = e.parts().what});

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,7 +91,58 @@ struct child_files {
   ::_exit(127);
 }
 
+class descriptor {
+ public:
+  descriptor() = default;
+  explicit descriptor(int fd) : fd_(fd) {}
+  descriptor(descriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
+  descriptor& operator=(descriptor&& o) noexcept {
+    std::swap(fd_, o.fd_);
+    return *this;
+  }
+  ~descriptor() { close(); }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+void make_pipe(descriptor& reading, descriptor& writing) {
+  int both[2];
+  if (::pipe2(both, O_CLOEXEC) != 0) child_failure("cannot make a pipe", errno);
+  reading = descriptor(both[0]);
+  writing = descriptor(both[1]);
+}
+
 }  // namespace
+
+// One poll() sees all of its pipes, and an interruption.
+class child_process::running {
+ public:
+  running(const std::string& program, const std::vector<std::string>& arguments, input from, listener errors);
+  ~running() { kill(); }
+  running(const running&) = delete;
+  running& operator=(const running&) = delete;
+  std::size_t read(std::uint8_t* to, std::size_t most);
+  ending wait();
+
+ private:
+  void start(const std::string& program, const std::vector<std::string>& arguments, int in, int out, int err);
+  void take_errors();
+  void feed(short events);
+  void kill();
+
+  pid_t pid_ = -1;
+  input from_;
+  std::size_t fed_ = 0;  // of from_.begun
+  listener errors_;
+  descriptor in_, out_, err_;
+};
 
 std::string find_program(const std::string& name) {
   if (name.empty()) return "";
@@ -105,24 +157,10 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-child_process::descriptor& child_process::descriptor::operator=(descriptor&& o) noexcept {
-  std::swap(fd_, o.fd_);
-  return *this;
-}
-void child_process::descriptor::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
+std::string own_input_path(int) { return "/dev/fd/0"; }
 
-void child_process::make_pipe(descriptor& reading, descriptor& writing) {
-  int both[2];
-  if (::pipe2(both, O_CLOEXEC) != 0) child_failure("cannot make a pipe", errno);
-  reading = descriptor(both[0]);
-  writing = descriptor(both[1]);
-}
-
-child_process::child_process(const std::string& program, const std::vector<std::string>& arguments, input from,
-                             listener errors)
+child_process::running::running(const std::string& program, const std::vector<std::string>& arguments, input from,
+                                listener errors)
     : from_(std::move(from)), errors_(std::move(errors)) {
   descriptor in, out, err;
   if (from_.file < 0) {  // a socket: writing to one that is closed is no signal
@@ -136,8 +174,8 @@ child_process::child_process(const std::string& program, const std::vector<std::
   start(program, arguments, from_.file < 0 ? in.get() : from_.file, out.get(), err.get());
 }
 
-void child_process::start(const std::string& program, const std::vector<std::string>& arguments, int in, int out,
-                          int err) {
+void child_process::running::start(const std::string& program, const std::vector<std::string>& arguments, int in,
+                                   int out, int err) {
   std::vector<std::string> words = {program}, variables = child_environment();
   words.insert(words.end(), arguments.begin(), arguments.end());
   const std::vector<char*> argv = pointers_of(words), envp = pointers_of(variables);
@@ -161,9 +199,7 @@ void child_process::start(const std::string& program, const std::vector<std::str
   }
 }
 
-child_process::~child_process() { kill(); }
-
-void child_process::kill() {
+void child_process::running::kill() {
   if (pid_ <= 0) return;
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
@@ -172,7 +208,7 @@ void child_process::kill() {
   pid_ = -1;
 }
 
-void child_process::take_errors() {
+void child_process::running::take_errors() {
   std::array<char, 4096> text;
   const ssize_t n = ::read(err_.get(), text.data(), text.size());
   if (n > 0) errors_({text.data(), static_cast<std::size_t>(n)});
@@ -180,7 +216,7 @@ void child_process::take_errors() {
 }
 
 // What was read of the stream goes on; then the next of it is read.
-void child_process::feed(short events) {
+void child_process::running::feed(short events) {
   if (events == 0) return;
   if (fed_ == from_.begun.size()) {
     from_.begun.resize(65536);
@@ -195,7 +231,7 @@ void child_process::feed(short events) {
   if (n < 0 && errno != EAGAIN && errno != EINTR) in_.close();  // it wants no more
 }
 
-std::size_t child_process::read(std::uint8_t* to, std::size_t most) {
+std::size_t child_process::running::read(std::uint8_t* to, std::size_t most) {
   while (out_.open()) {
     if (input_is_over()) return 0;
     enum place { of_out, of_err, of_interruption, of_feed };
@@ -227,7 +263,7 @@ std::size_t child_process::read(std::uint8_t* to, std::size_t most) {
   return 0;
 }
 
-child_process::ending child_process::wait() {
+child_process::ending child_process::running::wait() {
   const auto over = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   in_.close();
   out_.close();
@@ -253,5 +289,12 @@ child_process::ending child_process::wait() {
     }
   }
 }
+
+child_process::child_process(const std::string& program, const std::vector<std::string>& arguments, input from,
+                             listener errors)
+    : it_(std::make_unique<running>(program, arguments, std::move(from), std::move(errors))) {}
+child_process::~child_process() = default;
+std::size_t child_process::read(std::uint8_t* to, std::size_t most) { return it_->read(to, most); }
+child_process::ending child_process::wait() { return it_->wait(); }
 
 }  // namespace steno::app
