@@ -10,6 +10,7 @@
 
 #include "ffmpeg_log.hpp"
 #include "signals.hpp"
+#include "system.hpp"
 #include "wav_stream.hpp"
 
 namespace steno::app {
@@ -136,8 +137,9 @@ core::fault ffmpeg_is_missing(const std::string& where, std::string_view kind, c
   if (name == "ffmpeg")
     return {.where = where,
             .what = what,
-            .hint = kind.empty() ? "with ffmpeg installed more formats are read"
-                                 : "install it, e.g. apt-get install ffmpeg, or name it: --ffmpeg PATH"};
+            .hint = kind.empty()
+                        ? "with ffmpeg installed more formats are read"
+                        : "install it, e.g. " + system::how_to_install("ffmpeg") + ", or name it: --ffmpeg PATH"};
   return {.where = where, .what = what, .hint = "there is no program " + name + ": --ffmpeg PATH names it"};
 }
 

@@ -31,10 +31,7 @@ std::string tenths(double seconds) {
 }  // namespace
 
 live_source::live_source(std::unique_ptr<capture_device> from, std::function<void(const std::string&)> tell)
-    : device_(std::move(from)),
-      tell_(std::move(tell)),
-      ring_(samples_kept(*device_)),
-      thread_([this] { listen(); }) {}
+    : device_(std::move(from)), tell_(std::move(tell)), ring_(samples_kept(*device_)), thread_([this] { listen(); }) {}
 
 live_source::~live_source() {
   {
@@ -110,8 +107,8 @@ std::size_t live_source::read(std::span<float> frames) {
 void live_source::conclude() {
   if (std::exchange(concluded_, true)) return;
   if (overruns_ > 0)
-    warn_damaged(std::to_string(overruns_) + (overruns_ == 1 ? " time" : " times") +
-                 " sound was lost, about " + tenths(lost_) + " in all: it came faster than it was recognised");
+    warn_damaged(std::to_string(overruns_) + (overruns_ == 1 ? " time" : " times") + " sound was lost, about " +
+                 tenths(lost_) + " in all: it came faster than it was recognised");
   if (!gone_.empty()) warn_damaged("ended by itself: " + gone_);
 }
 

@@ -43,8 +43,8 @@ int open_pcm_device(const std::string& name, pcm_handle& to) {
 // In the list that ALSA makes for programs stand converters and other forms of the same card, too: those are left out,
 // which a user would not choose. ("plughw:" is a card with its formats converted.)
 bool is_for_users(std::string_view name) {
-  constexpr std::string_view converters[] = {"null",  "lavrate", "samplerate", "speexrate", "speex",
-                                             "upmix", "vdownmix", "oss",       "jack"};
+  constexpr std::string_view converters[] = {"null",  "lavrate",  "samplerate", "speexrate", "speex",
+                                             "upmix", "vdownmix", "oss",        "jack"};
   if (std::find(std::begin(converters), std::end(converters), name) != std::end(converters)) return false;
   return name.find(':') == std::string_view::npos || name.starts_with("plughw:") || name.starts_with("bluealsa:");
 }

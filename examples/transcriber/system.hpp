@@ -73,5 +73,7 @@ std::string home_folder();
 extern const char between_paths;
 /// Where files are kept that can be made anew; empty: there is no such place. `hint`: what to set then.
 std::string cache_folder(std::string& hint);
+/// The usual command that installs a program, for messages.
+std::string how_to_install(const std::string& program);
 
 }  // namespace steno::app::system

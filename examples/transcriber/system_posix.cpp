@@ -100,5 +100,6 @@ std::string cache_folder(std::string& hint) {
   hint = "set XDG_CACHE_HOME";
   return "";
 }
+std::string how_to_install(const std::string& program) { return "apt-get install " + program; }
 
 }  // namespace steno::app::system

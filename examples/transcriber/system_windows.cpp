@@ -149,5 +149,6 @@ std::string cache_folder(std::string& hint) {
   hint = "set LOCALAPPDATA";
   return "";
 }
+std::string how_to_install(const std::string& program) { return "winget install " + program; }
 
 }  // namespace steno::app::system

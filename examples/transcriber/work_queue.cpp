@@ -99,7 +99,7 @@ std::shared_ptr<work_queue::task> work_queue::next(const Wanted& wanted) {
 }
 
 std::vector<std::shared_ptr<work_queue::task>> work_queue::take_along(const std::function<bool(const task&)>& wanted,
-                                                                     std::size_t most) {
+                                                                      std::size_t most) {
   std::vector<std::shared_ptr<task>> all;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopping_) return all;
