@@ -308,18 +308,18 @@ class child_process::running {
 
   // What was read of the stream goes on; then the rest of it is read.
   void feed() {
-    const owned_handle self(own_thread());
-    feeder_ = self.get();
+    own_feeder_ = owned_handle(own_thread());
+    feeder_ = own_feeder_.get();
     try {
       std::vector<std::uint8_t> bytes = std::move(from_.begun);
-      while (!bytes.empty() && !over_ && put(bytes)) {
+      while (!over_ && put(bytes) && from_.rest) {
         bytes.resize(65536);
-        bytes.resize(from_.rest && !over_ ? from_.rest->read(bytes.data(), bytes.size()) : 0);
+        bytes.resize(from_.rest->read(bytes.data(), bytes.size()));
+        if (bytes.empty()) break;
       }
     } catch (...) {
       if (!over_) failure_ = std::current_exception();
     }
-    feeder_ = nullptr;
     in_.close();
     fed_ = true;
   }
@@ -345,7 +345,8 @@ class child_process::running {
   owned_handle job_, process_, in_, out_, err_;
   std::mutex mutex_;
   std::string said_;  // to its standard error, and nobody was shown it yet
-  std::atomic<HANDLE> feeder_{nullptr};
+  owned_handle own_feeder_;
+  std::atomic<HANDLE> feeder_{nullptr};  // the same, from when it is known
   std::atomic<bool> over_{false}, fed_{false};
   std::exception_ptr failure_;  // of the stream, read when the feeder has ended
   std::thread listening_, feeding_;
