@@ -91,34 +91,6 @@ struct child_files {
   ::_exit(127);
 }
 
-class descriptor {
- public:
-  descriptor() = default;
-  explicit descriptor(int fd) : fd_(fd) {}
-  descriptor(descriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
-  descriptor& operator=(descriptor&& o) noexcept {
-    std::swap(fd_, o.fd_);
-    return *this;
-  }
-  ~descriptor() { close(); }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
-
-void make_pipe(descriptor& reading, descriptor& writing) {
-  int both[2];
-  if (::pipe2(both, O_CLOEXEC) != 0) child_failure("cannot make a pipe", errno);
-  reading = descriptor(both[0]);
-  writing = descriptor(both[1]);
-}
-
 }  // namespace
 
 // One poll() sees all of its pipes, and an interruption.
@@ -132,6 +104,32 @@ class child_process::running {
   ending wait();
 
  private:
+  class descriptor {
+   public:
+    descriptor() = default;
+    explicit descriptor(int fd) : fd_(fd) {}
+    descriptor(descriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
+    descriptor& operator=(descriptor&& o) noexcept {
+      std::swap(fd_, o.fd_);
+      return *this;
+    }
+    ~descriptor() { close(); }
+    void close() {
+      if (fd_ >= 0) ::close(fd_);
+      fd_ = -1;
+    }
+    int get() const { return fd_; }
+    bool open() const { return fd_ >= 0; }
+
+   private:
+    int fd_ = -1;
+  };
+  static void make_pipe(descriptor& reading, descriptor& writing) {
+    int both[2];
+    if (::pipe2(both, O_CLOEXEC) != 0) child_failure("cannot make a pipe", errno);
+    reading = descriptor(both[0]);
+    writing = descriptor(both[1]);
+  }
   void start(const std::string& program, const std::vector<std::string>& arguments, int in, int out, int err);
   void take_errors();
   void feed(short events);
