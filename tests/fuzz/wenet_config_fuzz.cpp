@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   read_or_refuse([&] {
     steno::wenet_files::folder f;
-    static_cast<steno::checkpoint_settings&>(f) = steno::read_yaml("input", {text.data(), text.size()}, "a WeNet config");
+    static_cast<steno::checkpoint_settings&>(f) =
+        steno::read_yaml("input", {text.data(), text.size()}, "a WeNet config");
     f.config = "train.yaml";
     f.units = "units.txt";
     const auto s = steno::wenet_files::read_settings(f, 30);

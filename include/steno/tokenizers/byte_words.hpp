@@ -61,8 +61,8 @@ STENO_COLD inline std::vector<word> join_byte_words(std::span<const timed_piece>
       const unicode::code_point c = unicode::first_of(rest);
       if (rest.size() == spoken.size()) first = c.value;
       last = c.value;
-      letters = letters || unicode::is_letter(c.value) || unicode::is_number(c.value) ||
-                is_written_without_spaces(c.value);
+      letters =
+          letters || unicode::is_letter(c.value) || unicode::is_number(c.value) || is_written_without_spaces(c.value);
       rest.remove_prefix(c.length);
     }
     if (!letters) {

@@ -1,5 +1,5 @@
-// steno/kernels/isa/region_amx_begin.hpp - functions from here to region_end.hpp are compiled for AVX-512 F, BW, VL, DQ,
-// VNNI and VBMI, and AMX with tiles of bfloat16.
+// steno/kernels/isa/region_amx_begin.hpp - functions from here to region_end.hpp are compiled for AVX-512 F, BW, VL,
+// DQ, VNNI and VBMI, and AMX with tiles of bfloat16.
 //
 // Included many times, between includes and namespaces: everything the region uses must have been included before.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// steno/kernels/isa/region_dotprod_begin.hpp - functions from here to region_end.hpp are compiled for NEON with products
-// of four int8, beside whatever the compiler's flags allow.
+// steno/kernels/isa/region_dotprod_begin.hpp - functions from here to region_end.hpp are compiled for NEON with
+// products of four int8, beside whatever the compiler's flags allow.
 //
 // The GNU assembler takes these products only with ARMv8.2. Naming an architecture takes away whatever else the flags
 // allow, so it is named only where they allow no more than ARMv8.1 with cryptography.

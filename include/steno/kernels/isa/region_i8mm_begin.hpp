@@ -1,5 +1,5 @@
-// steno/kernels/isa/region_i8mm_begin.hpp - functions from here to region_end.hpp are compiled for NEON with products of
-// four int8 and of int8 matrices, beside whatever the compiler's flags allow.
+// steno/kernels/isa/region_i8mm_begin.hpp - functions from here to region_end.hpp are compiled for NEON with products
+// of four int8 and of int8 matrices, beside whatever the compiler's flags allow.
 //
 // Architectures are named as in region_dotprod_begin.hpp.
 //
