@@ -7,6 +7,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,24 @@ class Wheel(unittest.TestCase):
                     found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
                     self.assertEqual((digest, size), (f"sha256={found}", str(len(data))))
                 self.assertIn("steno/py.typed", files.namelist())
+                (name,) = [name for name in files.namelist() if name.endswith("/WHEEL")]
+                tag = re.search(r"^Tag: (.+)$", files.read(name).decode(), re.MULTILINE).group(1)
+                self.assertEqual(wheel.name, f"steno-{steno.__version__}-{tag}.whl")
+
+    @unittest.skipUnless(sys.platform == "linux" and shutil.which("objdump"), "needs binutils")
+    def test_says_for_which_systems_it_is(self):
+        (wheel,) = pathlib.Path(os.environ["STENO_BINARY"], "python").glob("steno-*.whl")
+        glibc = re.search(r"-manylinux_2_(\d+)_", wheel.name)
+        if glibc is None:  # a compiler whose library no known system has, or a library beside the usual ones
+            self.assertIn("linux_", wheel.name)
+            return
+        # This system has it, and so is not older than it says; the other bound is what the library asks for.
+        self.assertLessEqual(int(glibc.group(1)), int(os.confstr("CS_GNU_LIBC_VERSION").split(".")[1]))
+        facts = subprocess.run(
+            ["objdump", "-p", os.environ["STENO_LIBRARY"]], check=True, capture_output=True, text=True
+        ).stdout
+        for wanted in re.findall(r" GLIBC_2\.(\d+)", facts):
+            self.assertLessEqual(int(wanted), int(glibc.group(1)))
 
     def test_versions(self):
         (wheel,) = pathlib.Path(os.environ["STENO_BINARY"], "python").glob("steno-*.whl")
