@@ -67,8 +67,10 @@ int run_bench(const options& o) {
     std::printf("one more run, stage by stage\n");
     for (const std::string& line : clock->lines()) std::printf("%s\n", printable(line).c_str());
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    system::end_without_reader();
     fail({.where = "standard output", .what = "cannot be written"});
+  }
   return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "model_files.hpp"
 #include "options.hpp"
 #include "signals.hpp"
+#include "system.hpp"
 #include "text_width.hpp"
 #include "verbs.hpp"
 
@@ -39,8 +40,8 @@ std::string about(const steno::app::options& o, bool read) {
 }
 
 int write_all(std::FILE* to, const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), to) == text.size();
-  if (std::fflush(to) == 0 && written) return 0;
+  if (std::fwrite(text.data(), 1, text.size(), to) == text.size() && std::fflush(to) == 0) return 0;
+  steno::app::system::end_without_reader();
   std::fprintf(stderr, "steno: standard output: %s\n", errno == EBADF ? "is closed" : std::strerror(errno));
   return 1;
 }

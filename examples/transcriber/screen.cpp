@@ -14,8 +14,9 @@ constexpr const char* to_the_end = "\x1b[J";  // erases from here to the end of 
 int terminal_width(std::FILE* f) { return system::terminal_width(::fileno(f)); }
 
 bool write_now(std::FILE* f, std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
-  return std::fflush(f) == 0 && written;
+  if (std::fwrite(text.data(), 1, text.size(), f) == text.size() && std::fflush(f) == 0) return true;
+  if (f == stdout) system::end_without_reader();
+  return false;
 }
 
 }  // namespace

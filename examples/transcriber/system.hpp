@@ -53,6 +53,9 @@ bool put_in_place(const std::string& from, const std::string& to);
 bool is_terminal(int fd);
 /// A pipe or a socket.
 bool is_pipe(int fd);
+/// To be called when a write to standard output failed: ends the program silently where the reader of a pipe has gone
+/// away. Elsewhere than on Windows the signal of that has ended it before.
+void end_without_reader();
 /// Equal for two descriptors of one terminal.
 unsigned long long terminal_number(int fd);
 /// Columns.

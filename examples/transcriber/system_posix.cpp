@@ -67,6 +67,7 @@ bool is_pipe(int fd) {
   struct stat facts {};
   return ::fstat(fd, &facts) == 0 && (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode));
 }
+void end_without_reader() {}
 unsigned long long terminal_number(int fd) {
   struct stat facts {};
   return ::fstat(fd, &facts) == 0 ? facts.st_rdev : 0;

@@ -118,6 +118,12 @@ bool is_terminal(int fd) {
   return true;
 }
 bool is_pipe(int fd) { return ::GetFileType(handle_of(fd)) == FILE_TYPE_PIPE; }
+void end_without_reader() {
+  constexpr int as_by_signal = 141;  // 128 + SIGPIPE, as shells show it
+  const auto reason = _doserrno;  // wine's is the last of them
+  if (reason == ERROR_NO_DATA || reason == ERROR_BROKEN_PIPE || reason == ERROR_PIPE_NOT_CONNECTED)
+    ::_exit(as_by_signal);
+}
 unsigned long long terminal_number(int) { return 1; }  // a process has one
 int terminal_width(int fd) {
   CONSOLE_SCREEN_BUFFER_INFO facts{};
