@@ -120,7 +120,7 @@ bool is_terminal(int fd) {
 bool is_pipe(int fd) { return ::GetFileType(handle_of(fd)) == FILE_TYPE_PIPE; }
 void end_without_reader() {
   constexpr int as_by_signal = 141;  // 128 + SIGPIPE, as shells show it
-  const auto reason = _doserrno;  // wine's is the last of them
+  const auto reason = _doserrno;     // wine's is the last of them
   if (reason == ERROR_NO_DATA || reason == ERROR_BROKEN_PIPE || reason == ERROR_PIPE_NOT_CONNECTED)
     ::_exit(as_by_signal);
 }

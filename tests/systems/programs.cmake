@@ -106,6 +106,10 @@ elseif(WHAT STREQUAL "streams")
                   INPUT_FILE ${FOLDER}/examples/audio/train.wav OUTPUT_VARIABLE written COMMAND_ERROR_IS_FATAL ANY)
   wanted(u2 train text)
   check("stream of standard input" "${written}" "${text}\n")
+  # A reader that goes away is no error.
+  execute_process(COMMAND ${STENO} --quiet -m ${models}/demo.gguf ${FOLDER}/examples/audio/train.wav
+                  COMMAND ${CMAKE_COMMAND} -E true ERROR_VARIABLE said RESULTS_VARIABLE codes)
+  check("without a reader" "${said}" "")
 elseif(WHAT STREQUAL "converts")
   # A file that is packaged already keeps its bytes; in another format it keeps its texts.
   foreach(name ${families} ct-punc qwen3-aligner sortformer)
