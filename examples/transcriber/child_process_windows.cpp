@@ -205,13 +205,15 @@ class child_process::running {
   running& operator=(const running&) = delete;
 
   std::size_t read(std::uint8_t* to, std::size_t most) {
-    if (!out_ || input_is_over()) return 0;
-    DWORD n = 0;
-    const BOOL read = ::ReadFile(out_.get(), to, static_cast<DWORD>(std::min<std::size_t>(most, 1 << 20)), &n, nullptr);
-    take_errors();
-    if (read != 0 && n > 0) return n;
-    if (read == 0 && ::GetLastError() != ERROR_BROKEN_PIPE) child_failure("cannot read from it");
-    out_.close();
+    const auto room = static_cast<DWORD>(std::min<std::size_t>(most, 1 << 20));
+    while (out_ && !input_is_over()) {
+      DWORD n = 0;
+      const bool done = ::ReadFile(out_.get(), to, room, &n, nullptr) == 0;
+      if (done && ::GetLastError() != ERROR_BROKEN_PIPE) child_failure("cannot read from it");
+      if (done) out_.close();
+      take_errors();
+      if (n > 0) return n;  // nothing is what a child may write, too
+    }
     return 0;
   }
 
