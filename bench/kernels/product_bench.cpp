@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "model_work.hpp"
 
 namespace {
 using namespace steno;
@@ -36,7 +36,8 @@ struct bench_weight {
     for (std::size_t i = 0; i < bytes; ++i) stored[i] = static_cast<std::byte>(engine() % 251);
     for (std::size_t i = 0; i < bytes; i += core::info(format).bytes) {
       const float v = static_cast<float>(engine() % 2001) * 1e-3f - 1.0f;
-      const std::uint16_t h = format == dtype::bf16 ? core::float_to_bfloat(v) : core::float_to_half(v);
+      const bool bfloat = format == dtype::bf16 || format == dtype::bf16_a16;
+      const std::uint16_t h = bfloat ? core::float_to_bfloat(v) : core::float_to_half(v);
       if (format == dtype::f32) {
         std::memcpy(&stored[i], &v, 4);
       } else if (format == dtype::q6_k) {
@@ -64,7 +65,7 @@ struct bench_weight {
 steno_bench::work work_of(const shape& s, dtype format, std::size_t bytes) {
   const double ops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n);
   steno_bench::work w{.bytes = static_cast<double>(bytes), .from_memory = s.m < 8};
-  (core::info(format).elements > 1 ? w.int8_ops : w.flops) = ops;
+  steno_bench::add_products(w, format, ops);
   return w;
 }
 
@@ -124,7 +125,7 @@ const bool registered = [] {
       benchmark::RegisterBenchmark((name + size).c_str(), product, format, s, level);
     };
     for (dtype format : {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype::q5_0,
-                         dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k, dtype::q8_128}) {
+                         dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k, dtype::q8_128, dtype::bf16_a16}) {
       if (s.k % static_cast<extent>(core::info(format).elements) != 0) continue;
       add(format, kernels::best_isa());
 #if defined(__x86_64__)

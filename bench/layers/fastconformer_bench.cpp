@@ -36,4 +36,5 @@ void fastconformer_layer(benchmark::State& state, dtype format) {
 
 BENCHMARK_CAPTURE(fastconformer_layer, f32, steno::dtype::f32)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(fastconformer_layer, q8_0, steno::dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(fastconformer_layer, bf16_a16, steno::dtype::bf16_a16)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(fastconformer_layer, q8_128, steno::dtype::q8_128)->Unit(benchmark::kMillisecond);

@@ -37,5 +37,6 @@ void sanm_layer(benchmark::State& state, dtype format) {
 
 BENCHMARK_CAPTURE(sanm_layer, f32, steno::dtype::f32)->Arg(100)->Arg(187)->Arg(500)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(sanm_layer, f16, steno::dtype::f16)->Arg(100)->Arg(500)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sanm_layer, bf16_a16, steno::dtype::bf16_a16)->Arg(100)->Arg(500)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(sanm_layer, q8_0, steno::dtype::q8_0)->Arg(100)->Arg(187)->Arg(500)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(sanm_layer, q8_128, steno::dtype::q8_128)->Arg(100)->Arg(500)->Unit(benchmark::kMillisecond);

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "measure.hpp"
+#include "model_work.hpp"
 
 using namespace steno;
 
@@ -49,14 +49,6 @@ const Net& net_of(dtype format) {
   return *kept->net;
 }
 
-steno_bench::work work_of(double products, double rest, dtype format) {
-  steno_bench::work w;
-  const bool int8 = kernels::family_of(format) == kernels::weight_family::int8_blocks;
-  (int8 ? w.int8_ops : w.flops) = products;
-  w.flops += rest;
-  return w;
-}
-
 constexpr double layer_weights = 1024.0 * (2048 + 2 * 1024 + 2048 + 3 * 3072);
 
 void audio_10s(benchmark::State& state, dtype format) {
@@ -67,7 +59,7 @@ void audio_10s(benchmark::State& state, dtype format) {
   const double t = static_cast<double>(y.rows());
   const double stem = 10 * 2 * (800.0 * 480 * 4320 + 208.0 * 480 * 4320 + 13 * 7680 * 896.0);
   const double layers = 18 * 2 * t * (4 * 896.0 * 896 + 2 * 896.0 * 3584);
-  auto w = work_of(stem + layers, 18 * 4 * 896 * (104 * 104 + 26 * 26.0), format);
+  auto w = steno_bench::layer_work(stem + layers, 18 * 4 * 896 * (104 * 104 + 26 * 26.0), format);
   w.audio = 10;
   steno_bench::measure(state, w, [&] { net(x, y, nullptr, nn::qwen3_audio_env{}, c); });
 }
@@ -79,11 +71,12 @@ void prompt_146(benchmark::State& state, dtype format) {
   nn::qwen3_decoder_state text;
   text.sequences.format = net.cache_format();
   context c;
-  steno_bench::measure(state, work_of(28 * 2 * 146 * layer_weights, 28 * 2 * 2048 * 146.0 * 146, format), [&] {
-    x = rows;
-    text.rewind(0);
-    net(x, text, c);
-  });
+  steno_bench::measure(state,
+                       steno_bench::layer_work(28 * 2 * 146 * layer_weights, 28 * 2 * 2048 * 146.0 * 146, format), [&] {
+                         x = rows;
+                         text.rewind(0);
+                         net(x, text, c);
+                       });
 }
 
 void token(benchmark::State& state, dtype format, extent length = 146, std::optional<dtype> cache = std::nullopt) {
@@ -141,6 +134,8 @@ BENCHMARK_CAPTURE(text_64, q8_0, dtype::q8_0, false)->Unit(benchmark::kMilliseco
 BENCHMARK_CAPTURE(text_64, q8_0_repeated, dtype::q8_0, true)->Unit(benchmark::kMillisecond);
 STENO_BENCH(prompt_146, q8_128);
 STENO_BENCH(token, q8_128);
+STENO_BENCH(prompt_146, bf16_a16);
+STENO_BENCH(token, bf16_a16);
 STENO_BENCH(prompt_146, bf16);
 STENO_BENCH(token, bf16);
 BENCHMARK_CAPTURE(text_64, bf16, dtype::bf16, false)->Unit(benchmark::kMillisecond);

@@ -11,7 +11,7 @@
 #include <memory>
 #include <numeric>
 
-#include "measure.hpp"
+#include "model_work.hpp"
 #include "thread_counts.hpp"
 
 namespace {
@@ -53,13 +53,6 @@ loaded<Model>& one(dtype format) {
   return *l;
 }
 
-// Products in the weights' arithmetic, all else in floats.
-steno_bench::work work_of(double products, double others, dtype format, double audio, int threads = 1) {
-  steno_bench::work w{.flops = others, .audio = audio, .threads = threads};
-  (core::info(format).elements > 1 ? w.int8_ops : w.flops) += products;
-  return w;
-}
-
 template <class Model>
 void encode(benchmark::State& state, dtype format) {
   auto& l = one<Model>(format);
@@ -70,7 +63,8 @@ void encode(benchmark::State& state, dtype format) {
   const double cross = static_cast<double>(l.model->decoder.blocks().size()) * 4 * t * d * d;
   const double convolutions = 2 * 3000 * 240 * d + 2 * t * 3 * d * d;
   const double products = layers * 24 * t * d * d + cross + convolutions, attention = layers * 4 * t * t * d;
-  steno_bench::measure(state, work_of(products, attention, format, 30, static_cast<int>(state.range(0))),
+  steno_bench::measure(state,
+                       steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))),
                        [&] { l.model->encode(l.features, l.window, c); });
   if (context one; pool.width() > 1)
     steno_bench::measure_speedup(
@@ -112,7 +106,7 @@ void prompt(benchmark::State& state, dtype format) {
   const double d = static_cast<double>(l.model->decoder.width()), n = 256;
   const double layers = static_cast<double>(l.model->decoder.blocks().size());
   const double products = layers * 28 * n * d * d, attention = layers * 4 * d * (n * 1500 + n * n / 2);
-  steno_bench::measure(state, work_of(products, attention, format, 0), [&] {
+  steno_bench::measure(state, steno_bench::layer_work(products, attention, format, 0), [&] {
     l.window.text.clear();
     l.model->prompt_rows(ids, l.window, rows, c);
     l.model->logits_of(core::write(rows.bottomRows(1)), scores, c);
@@ -131,7 +125,7 @@ void log_mel_30s(benchmark::State& state) {
 
 template <class Model>
 void add(const char* size) {
-  for (const dtype format : {dtype::q8_0, dtype::q8_128, dtype::f16}) {
+  for (const dtype format : {dtype::q8_0, dtype::q8_128, dtype::bf16_a16, dtype::f16}) {
     const auto named = [&](const char* what) {
       return std::string("whisper_").append(size).append("/").append(what).append("/").append(core::info(format).name);
     };

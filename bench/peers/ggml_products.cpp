@@ -6,8 +6,8 @@
 //   chrt -f 50 taskset -c 1 build/bin/compare-ggml
 // Weights of fewer than eight rows come from memory: so many copies that no cache holds them. A line is: minimum and
 // median of steno in microseconds, of ggml, ggml's minimum through steno's, of the medians, rate of steno (GB/s of
-// stored weights, or GOP/s) and what it is of the reading rate, or of the int8 or multiply-add peak, of the same
-// rounds.
+// stored weights, or GOP/s) and what it is of the reading rate, or of the int8, bfloat16 or multiply-add peak of the
+// same rounds.
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/product.hpp>
@@ -46,11 +46,11 @@ struct format_pair {
   ggml_type theirs;
 };
 constexpr format_pair formats[] = {
-    {dtype::f32, GGML_TYPE_F32},   {dtype::f16, GGML_TYPE_F16},   {dtype::bf16, GGML_TYPE_BF16},
-    {dtype::q8_0, GGML_TYPE_Q8_0}, {dtype::q4_0, GGML_TYPE_Q4_0}, {dtype::q4_1, GGML_TYPE_Q4_1},
-    {dtype::q5_0, GGML_TYPE_Q5_0}, {dtype::q5_1, GGML_TYPE_Q5_1}, {dtype::q2_k, GGML_TYPE_Q2_K},
-    {dtype::q3_k, GGML_TYPE_Q3_K}, {dtype::q4_k, GGML_TYPE_Q4_K}, {dtype::q5_k, GGML_TYPE_Q5_K},
-    {dtype::q6_k, GGML_TYPE_Q6_K}};
+    {dtype::f32, GGML_TYPE_F32},   {dtype::f16, GGML_TYPE_F16},      {dtype::bf16, GGML_TYPE_BF16},
+    {dtype::q8_0, GGML_TYPE_Q8_0}, {dtype::q4_0, GGML_TYPE_Q4_0},    {dtype::q4_1, GGML_TYPE_Q4_1},
+    {dtype::q5_0, GGML_TYPE_Q5_0}, {dtype::q5_1, GGML_TYPE_Q5_1},    {dtype::q2_k, GGML_TYPE_Q2_K},
+    {dtype::q3_k, GGML_TYPE_Q3_K}, {dtype::q4_k, GGML_TYPE_Q4_K},    {dtype::q5_k, GGML_TYPE_Q5_K},
+    {dtype::q6_k, GGML_TYPE_Q6_K}, {dtype::bf16_a16, GGML_TYPE_BF16}};
 
 matrix_f random_matrix(extent rows, extent cols, unsigned seed) {
   matrix_f m(rows, cols);
@@ -185,16 +185,17 @@ void compare(const format_pair& f, const shape& s, extent rows, int rounds) {
   for (ggml_backend_buffer_type_t type : buffer_types(f, s))
     turns.push_back(
         [&, p = std::make_shared<theirs>(f, s, stored, copies, rows, type)](matrix_f& y, int n) { (*p)(x, y, n); });
-  const bool int8_products = core::info(f.ours).elements > 1;
+  const kernels::weight_family family = kernels::family_of(f.ours);
   const double ops = 2.0 * static_cast<double>(rows) * static_cast<double>(s.k) * static_cast<double>(s.n);
   const int products = static_cast<int>(std::clamp(4e8 / ops, 1.0, 16.0));
   std::vector<std::vector<double>> times(turns.size());
   std::vector<double> limits;
   std::vector<matrix_f> y(turns.size(), matrix_f::Zero(rows, s.n));
   for (int round = -1; round < rounds; ++round) {
-    limits.push_back(rows < 8        ? steno_bench::read_rate()
-                     : int8_products ? steno_bench::int8_rate()
-                                     : steno_bench::fma_rate());
+    limits.push_back(rows < 8                                           ? steno_bench::read_rate()
+                     : kernels::is_int8(family)                         ? steno_bench::int8_rate()
+                     : family == kernels::weight_family::bfloat_columns ? steno_bench::bfloat_rate()
+                                                                        : steno_bench::fma_rate());
     for (std::size_t i = 0; i < turns.size(); ++i) {
       const double from = now();
       // First each copy once: memory that was written a while ago may be slow to come.

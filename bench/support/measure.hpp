@@ -1,8 +1,9 @@
 // bench/support/measure.hpp - the loop that every benchmark runs, and its counters:
 //   op/s      operations a second, int8 and float together (a multiply-add is two)
 //   B/s       bytes a second that must be read or written once
-//   of_peak   time at the peak / time taken, where the peak's time is int8 operations / int8 peak + float operations /
-//             multiply-add peak; 0.6 reads: at 60 % of what the processor can do
+//   of_peak   time at the peak / time taken, where the peak's time is int8 operations / int8 peak + bfloat16 operations
+//   /
+//             bfloat16 peak + float operations / multiply-add peak; 0.6 reads: at 60 % of what the processor can do
 //   of_read   the same for bytes that come from memory / the memory's reading rate
 //   x_real    seconds of audio a second
 //   speedup   time of one thread / time of several, by the wall
@@ -26,8 +27,11 @@ namespace steno_bench {
 
 /// What one turn of a benchmark does.
 struct work {
-  double flops = 0;          ///< float operations, whatever the weights' format
-  double int8_ops = 0;       ///< operations of int8 products
+  double flops = 0;         ///< float operations, whatever the weights' format
+  double int8_ops = 0;      ///< operations of int8 products
+  double bfloat_flops = 0;  ///< operations of products of bfloat16 numbers
+
+  double operations() const { return flops + int8_ops + bfloat_flops; }
   double bytes = 0;          ///< read or written at least once
   bool from_memory = false;  ///< the bytes are not in a cache
   double audio = 0;          ///< seconds of audio
@@ -91,15 +95,17 @@ void measure(benchmark::State& state, const work& w, F turn) {
   using benchmark::Counter;
   const auto rate = [](double v) { return Counter(v, Counter::kIsIterationInvariantRate); };
   const auto part = [](double amount, double of) { return amount > 0 ? amount / of : 0.0; };
-  if (w.flops + w.int8_ops > 0) state.counters["op/s"] = rate(w.flops + w.int8_ops);
+  if (w.operations() > 0) state.counters["op/s"] = rate(w.operations());
   if (w.bytes > 0) state.counters["B/s"] = rate(w.bytes);
   if (w.audio > 0) state.counters["x_real"] = rate(w.audio);
   if (finding_the_count) return;
   const double threads = w.threads;
   const auto clock = w.threads > 1 ? detail::wall : detail::now;
-  const auto at_peak = [&] { return (part(w.flops, fma_rate()) + part(w.int8_ops, int8_rate())) / threads; };
-  const bool known = (w.flops == 0 || fma_rate() > 0) && (w.int8_ops == 0 || int8_rate() > 0);
-  if (known && w.flops + w.int8_ops > 0) state.counters["of_peak"] = detail::fraction(clock, at_peak, turn);
+  const auto at_peak = [&] {
+    return (part(w.flops, fma_rate()) + part(w.int8_ops, int8_rate()) + part(w.bfloat_flops, bfloat_rate())) / threads;
+  };
+  const bool known = (w.flops + w.bfloat_flops == 0 || fma_rate() > 0) && (w.int8_ops == 0 || int8_rate() > 0);
+  if (known && w.operations() > 0) state.counters["of_peak"] = detail::fraction(clock, at_peak, turn);
   if (w.from_memory && read_rate() > 0)
     state.counters["of_read"] = detail::fraction(
         clock, [&] { return w.bytes / read_rate(); }, turn);

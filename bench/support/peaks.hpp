@@ -1,10 +1,9 @@
 // bench/support/peaks.hpp - what one thread of this processor can do at most, at this moment: float multiply-adds, int8
-// dot products (a multiply-add is two operations) and memory reads per second; 0 where it has no such instruction. The
-// clock moves with load and heat, so a fraction of the peak is a ratio of two things measured one right after the
-// other: measure.hpp does that.
-// SPDX-License-Identifier: Apache-2.0
+// and bfloat16 dot products (a multiply-add is two operations) and memory reads per second; 0 where it has no such
+// instruction. The clock moves with load and heat, so a fraction of the peak is a ratio of two things measured one
+// right after the other: measure.hpp does that. SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <steno/kernels/cpu.hpp>
+#include <steno/kernels/processor_family.hpp>
 #include <steno/weights/storage.hpp>
 
 #include <time.h>
@@ -160,6 +159,26 @@ inline void dot_512() {
 #undef STENO_BENCH_OP
 }
 #include <steno/kernels/isa/region_end.hpp>
+
+#include <steno/kernels/isa/region_avx512bf16_begin.hpp>
+inline void dot_512_bfloat() {
+#define STENO_BENCH_OP(i)            \
+  __m512 a##i = _mm512_setzero_ps(); \
+  asm volatile("" : "+v"(a##i));
+  STENO_BENCH_TWELVE(STENO_BENCH_OP)
+#undef STENO_BENCH_OP
+  __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(1e-6f);
+  for (long n = 0; n < rounds; ++n) {
+    asm volatile("" : "+v"(x), "+v"(y));
+#define STENO_BENCH_OP(i) asm("vdpbf16ps\t%2, %1, %0" : "+v"(a##i) : "v"(x), "v"(y));
+    STENO_BENCH_TWELVE(STENO_BENCH_OP)
+#undef STENO_BENCH_OP
+  }
+#define STENO_BENCH_OP(i) asm volatile("" ::"v"(a##i));
+  STENO_BENCH_TWELVE(STENO_BENCH_OP)
+#undef STENO_BENCH_OP
+}
+#include <steno/kernels/isa/region_end.hpp>
 #undef STENO_BENCH_TWELVE
 #endif
 }  // namespace detail
@@ -196,6 +215,14 @@ inline double fma_rate() {
   if (level >= steno::kernels::isa::avx2) return detail::best_rate(8 * work, 3, detail::fma_256);
 #endif
   return 0;
+}
+/// Of bfloat16 numbers where vdpbf16ps is faster than floats are, else of floats.
+inline double bfloat_rate() {
+#if defined(__x86_64__)
+  constexpr double work = 2.0 * 12 * static_cast<double>(detail::rounds);
+  if (steno::kernels::has_fast_bfloat16()) return detail::best_rate(32 * work, 3, detail::dot_512_bfloat);
+#endif
+  return fma_rate();
 }
 inline double int8_rate() {
 #if defined(__x86_64__)

@@ -49,7 +49,8 @@ std::vector<std::byte> packed(imported_model m, dtype type) {
 
 TEST(package, pieces_are_as_the_whole) {
   const std::vector<std::byte> bytes = stored_values(1);
-  for (const dtype type : {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0, dtype::q4_k, dtype::q6_k, dtype::q8_128}) {
+  for (const dtype type :
+       {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0, dtype::q4_k, dtype::q6_k, dtype::q8_128, dtype::bf16_a16}) {
     const std::vector<std::byte> pieces = packed(one_matrix(bytes, true), type);
     EXPECT_EQ(pieces, packed(one_matrix(bytes, false), type)) << weights::format_name(type);
     std::vector<float> values(rows * columns);

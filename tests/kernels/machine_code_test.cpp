@@ -59,7 +59,7 @@ std::uint64_t target_of(const std::string& text) {
   return end == std::string::npos ? 0 : std::stoull(text.substr(begin + 1), nullptr, 16);
 }
 bool multiplies_and_adds(const std::string& text) {
-  for (const char* name : {"vfmadd", "vpdpbusd", "vpmaddubsw", "fmla", "sdot", "usmmla", "sadalp"})
+  for (const char* name : {"vfmadd", "vpdpbusd", "vdpbf16ps", "vpmaddubsw", "fmla", "sdot", "usmmla", "sadalp"})
     if (text.starts_with(name)) return true;
   return false;
 }
@@ -86,7 +86,7 @@ TEST(machine_code, tiles_keep_their_vectors_in_registers) {
   GTEST_SKIP() << "for optimised x86-64 builds with g++";
 #else
   if (std::system("objdump --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "needs objdump";
-  std::size_t int8_loops = 0, row_loops = 0, panel_loops = 0, dot_loops = 0;
+  std::size_t int8_loops = 0, row_loops = 0, panel_loops = 0, pair_loops = 0, dot_loops = 0;
   for (const listed_function& f : tiles("objdump -d --no-show-raw-insn --section=.text /proc/$PPID/exe 2>/dev/null")) {
     const auto loops = inner_loops(f);
     // Sums of spans are in memory, so that there is no need for the stack outside of the inner loop either.
@@ -94,6 +94,7 @@ TEST(machine_code, tiles_keep_their_vectors_in_registers) {
     (spans || f.name.find("int8_tile") != std::string::npos ? int8_loops
      : f.name.find("int8_row_tile") != std::string::npos    ? row_loops
      : f.name.find("panel_tile") != std::string::npos       ? panel_loops
+     : f.name.find("pair_tile") != std::string::npos        ? pair_loops
                                                             : dot_loops) += loops.size();
     bool frame = false;  // rbp points to the frame, and is no other register
     for (const instruction& i : f.code) frame = frame || i.text.find("%rsp,%rbp") != std::string::npos;
@@ -111,6 +112,7 @@ TEST(machine_code, tiles_keep_their_vectors_in_registers) {
   EXPECT_GE(int8_loops, 44u);
   EXPECT_GE(row_loops, 65u);
   EXPECT_GE(panel_loops, 8u);
+  EXPECT_GE(pair_loops, 12u);
   EXPECT_GE(dot_loops, 4u);
 #endif
 }

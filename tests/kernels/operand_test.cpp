@@ -82,14 +82,14 @@ TEST(operand, splits_rows_into_bfloat16_numbers) {
   const isa_guard guard;
   for (isa level : available_isas()) {
     limit_isa(level);
-    for (const dtype format : {dtype::f16, dtype::q8_0})
+    for (const dtype format : {dtype::f16, dtype::q8_0, dtype::bf16_a16})
       for (extent cols : {32, 96, 40, 257}) {
         if (format == dtype::q8_0 && cols % 32 != 0) continue;
         const matrix_f x = random_matrix(75, cols, 3);
         core::workspace memory;
         core::workspace::frame frame(memory);
         const operand o = prepare(core::read(x), format, frame, executor());
-        if (o.terms == nullptr) continue;
+        if (o.terms == nullptr || detail::table_of(level).term_multiple != 1) continue;
         EXPECT_EQ(level, highest_isa);
         EXPECT_EQ(o.term_count, format == dtype::f16 ? 3 : 1);
         const extent steps = (cols + 31) / 32;
@@ -107,6 +107,34 @@ TEST(operand, splits_rows_into_bfloat16_numbers) {
               ASSERT_LE(std::fabs(sum - value), (o.term_count == 1 ? 0x1p-8 : 0) * std::fabs(value)) << r << " " << k;
             }
       }
+  }
+}
+
+TEST(operand, pairs_up_bfloat16_numbers) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    if (detail::table_of(level).term_multiple != 2) continue;  // no vdpbf16ps
+    for (extent cols : {32, 34, 62, 96, 1050}) {
+      const matrix_f x = random_matrix(75, cols, 3);
+      core::workspace memory;
+      core::workspace::frame frame(memory);
+      const operand o = prepare(core::read(x), dtype::bf16_a16, frame, executor());
+      ASSERT_NE(o.terms, nullptr);
+      const extent kept = (cols + 31) / 32 * 32;  // values of a row
+      for (extent p = 0; p < o.split.count; ++p)
+        for (extent r = 0; r < o.split.height(p); ++r)
+          for (extent k = 0; k < cols; ++k) {
+            const extent at = o.split.first(p) * kept + (k / 2 * o.split.height(p) + r) * 2 + k % 2;
+            const float value = x(o.split.first(p) + r, k);
+            ASSERT_LE(std::fabs(core::bfloat_to_float(o.terms[at]) - value), 0x1p-8f * std::fabs(value))
+                << r << " " << k;
+          }
+    }
+    const matrix_f odd = random_matrix(75, 33, 4);
+    core::workspace memory;
+    core::workspace::frame frame(memory);
+    EXPECT_EQ(prepare(core::read(odd), dtype::bf16_a16, frame, executor()).terms, nullptr);
   }
 }
 

@@ -29,7 +29,7 @@ TEST(pack, leaves_f32_where_it_is) {
 }
 
 TEST(pack, transposes_halves) {
-  for (const dtype format : {dtype::f16, dtype::bf16})
+  for (const dtype format : {dtype::f16, dtype::bf16, dtype::bf16_a16})
     for (const extent cols : {1, 7, 8, 50}) {
       const extent rows = 21;
       const stored_matrix w(format, rows, cols, 1, 1);

@@ -75,7 +75,7 @@ struct stored_matrix {
     float* v = values.data() + r * values.cols();
     for (extent k = 0; k < values.cols(); ++k) {
       if (format == dtype::f32) std::memcpy(to + 4 * k, v + k, 4);
-      if (format == dtype::f16 || format == dtype::bf16) {
+      if (format == dtype::f16 || format == dtype::bf16 || format == dtype::bf16_a16) {
         const std::uint16_t h = format == dtype::f16 ? core::float_to_half(v[k]) : core::float_to_bfloat(v[k]);
         std::memcpy(to + 2 * k, &h, 2);
         v[k] = format == dtype::f16 ? core::half_to_float(h) : core::bfloat_to_float(h);

@@ -162,6 +162,16 @@ TEST(blocks, q8_0_rounds_halves_away_from_zero) {
 }
 
 // The bytes of q8_0 where all values have one largest among them; one scale for all.
+TEST(blocks, bf16_a16_is_stored_as_bf16) {
+  std::vector<float> x(1000);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i)) * 3;
+  std::vector<std::byte> a(2000), b(2000);
+  steno::weights::quantise(dtype::bf16, x.data(), a.data(), x.size());
+  steno::weights::quantise(dtype::bf16_a16, x.data(), b.data(), x.size());
+  EXPECT_EQ(a, b);
+  expect_same_bits(round_trip(dtype::bf16_a16, x), round_trip(dtype::bf16, x), "bf16_a16");
+}
+
 TEST(blocks, q8_128_is_q8_0_with_a_scale_for_128_values) {
   std::vector<float> x;
   for (int i = 0; i < 256; ++i) x.push_back(static_cast<float>((i * 37) % 101 - 50) * 0.01f);

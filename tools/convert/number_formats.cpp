@@ -15,8 +15,9 @@ inline namespace STENO_ABI {
 namespace {
 
 // The formats of --type, as docs and --help list them.
-constexpr dtype order[] = {dtype::f32,  dtype::f16,  dtype::bf16, dtype::q8_0, dtype::q5_1, dtype::q5_0,
-                           dtype::q4_1, dtype::q4_0, dtype::q6_k, dtype::q5_k, dtype::q4_k, dtype::q8_128};
+constexpr dtype order[] = {dtype::f32,  dtype::f16,    dtype::bf16,    dtype::q8_0, dtype::q5_1,
+                           dtype::q5_0, dtype::q4_1,   dtype::q4_0,    dtype::q6_k, dtype::q5_k,
+                           dtype::q4_k, dtype::q8_128, dtype::bf16_a16};
 static_assert([] {
   std::size_t written = 0;
   for (const core::dtype_info& d : core::dtype_table) written += weights::can_quantise(d.type) ? 1u : 0u;

@@ -45,6 +45,7 @@ std::uint32_t file_type(dtype format) {
     case dtype::bf16:
       return 32;
     case dtype::q8_128:
+    case dtype::bf16_a16:
       return static_cast<std::uint32_t>(format);  // llama.cpp has none
     default:
       return 0;

@@ -1,9 +1,8 @@
 // steno/core/dtype.hpp - number formats of stored tensors: their ggml ids, names and block sizes.
 //
-// Values are ggml's type ids, so a GGUF tag converts by a checked cast; ggml has no q8_128, whose id is far from its
-// own. Block layouts and dequantisation are in weights/blocks.hpp. Tested in tests/weights/blocks_test.cpp and
-// gguf_test.cpp.
-// SPDX-License-Identifier: Apache-2.0
+// Values are ggml's type ids, so a GGUF tag converts by a checked cast; ggml has neither q8_128 nor bf16_a16, whose ids
+// are far from its own. Block layouts and dequantisation are in weights/blocks.hpp. Tested in
+// tests/weights/blocks_test.cpp and gguf_test.cpp. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 
@@ -15,7 +14,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// A number format; the values are ggml's type ids, but for q8_128.
+/// A number format; the values are ggml's type ids, but for q8_128 and bf16_a16.
 enum class dtype : std::int32_t {
   f32 = 0,
   f16 = 1,
@@ -32,8 +31,9 @@ enum class dtype : std::int32_t {
   iq4_nl = 20,
   i32 = 26,
   bf16 = 30,
-  q8_128 = 20128,  ///< steno's own: q8_0 with a scale for every 128 values
-  any = -1,        ///< as a template argument: whatever the file holds
+  bf16_a16 = 20030,  ///< steno's own: stored as bf16 is, and products round activations to bfloat16, too
+  q8_128 = 20128,    ///< steno's own: q8_0 with a scale for every 128 values
+  any = -1,          ///< as a template argument: whatever the file holds
 };
 
 namespace core {
@@ -47,12 +47,12 @@ struct dtype_info {
 
 /// Every format that steno knows.
 inline constexpr dtype_info dtype_table[] = {
-    {dtype::f32, "f32", 1, 4},       {dtype::f16, "f16", 1, 2},       {dtype::bf16, "bf16", 1, 2},
-    {dtype::q8_0, "q8_0", 32, 34},   {dtype::q4_0, "q4_0", 32, 18},   {dtype::q4_1, "q4_1", 32, 20},
-    {dtype::q5_0, "q5_0", 32, 22},   {dtype::q5_1, "q5_1", 32, 24},   {dtype::iq4_nl, "iq4_nl", 32, 18},
-    {dtype::q2_k, "q2_k", 256, 84},  {dtype::q3_k, "q3_k", 256, 110}, {dtype::q4_k, "q4_k", 256, 144},
-    {dtype::q5_k, "q5_k", 256, 176}, {dtype::q6_k, "q6_k", 256, 210}, {dtype::q8_128, "q8_128", 128, 130},
-    {dtype::i32, "i32", 1, 4},
+    {dtype::f32, "f32", 1, 4},       {dtype::f16, "f16", 1, 2},           {dtype::bf16, "bf16", 1, 2},
+    {dtype::q8_0, "q8_0", 32, 34},   {dtype::q4_0, "q4_0", 32, 18},       {dtype::q4_1, "q4_1", 32, 20},
+    {dtype::q5_0, "q5_0", 32, 22},   {dtype::q5_1, "q5_1", 32, 24},       {dtype::iq4_nl, "iq4_nl", 32, 18},
+    {dtype::q2_k, "q2_k", 256, 84},  {dtype::q3_k, "q3_k", 256, 110},     {dtype::q4_k, "q4_k", 256, 144},
+    {dtype::q5_k, "q5_k", 256, 176}, {dtype::q6_k, "q6_k", 256, 210},     {dtype::q8_128, "q8_128", 128, 130},
+    {dtype::i32, "i32", 1, 4},       {dtype::bf16_a16, "bf16_a16", 1, 2},
 };
 
 /// The format with this ggml id, or nothing when steno does not know it.

@@ -85,6 +85,14 @@ inline const float* lines_of(const operand& o, core::workspace::frame& frame) {
 }  // namespace detail
 
 namespace detail {
+/// To the nearest bfloat16 numbers, halves away from zero, as bfloat_terms.hpp rounds.
+inline void round_to_bfloats(float* values, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto bits = core::bit_cast<std::uint32_t>(values[i]);
+    values[i] = core::bit_cast<float>((bits + 0x8000) & 0xffff0000);
+  }
+}
+
 /// Rows as they lie.
 struct plain_rows {
   view<const float> x;
@@ -132,7 +140,7 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
   o.cols = x.cols();
   if (o.rows == 0) return o;
   const auto count = static_cast<std::size_t>(o.rows * o.cols);
-  const bool int8 = is_int8(o.family);
+  const bool int8 = is_int8(o.family), rounds = o.family == weight_family::bfloat_columns;
   // f(first row, rows of x) for each panel of up to `height` rows.
   const auto each_panel = [&](extent height, auto&& f) {
     o.split = panel_split(o.rows, height);
@@ -141,8 +149,9 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
             [&](extent p, int worker) { f(o.split.first(p), x.piece(o.split.first(p), o.split.height(p), worker)); });
   };
   // A step of tiles is 32 values of K: of fewer, as a first convolution has, the larger part would be zeros.
-  if (const extent from = table.terms_from(o.family); from != 0 && o.rows >= from && o.cols >= 32) {
-    o.term_count = int8 ? 1 : 3;
+  if (const extent from = table.terms_from(o.family);
+      from != 0 && o.rows >= from && o.cols >= 32 && o.cols % table.term_multiple == 0) {
+    o.term_count = o.family == weight_family::half_columns ? 3 : 1;
     const extent length = steps_of(o.cols) * 32 * o.term_count;
     auto* terms = frame.take<std::uint16_t>(static_cast<std::size_t>(o.rows * length));
     o.terms = terms;
@@ -181,12 +190,14 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
                       .origin = table.sum_origin,
                       .plane = o.plane});
     });
-  } else if (table.float_panel != 0 && (o.family == weight_family::half_columns ||
-                                        (o.family == weight_family::float_rows && o.rows >= table.float_panels_from))) {
+  } else if (table.float_panel != 0 &&
+             (is_columns(o.family) || (o.family == weight_family::float_rows && o.rows >= table.float_panels_from))) {
     auto* panels = frame.take<float>(count);
     o.panels = panels;
     each_panel(table.float_panel, [&](extent m, const view<const float>& rows) {
-      table.interleave(rows.data(), rows.outerStride(), static_cast<int>(rows.rows()), o.cols, panels + m * o.cols);
+      float* const to = panels + m * o.cols;
+      table.interleave(rows.data(), rows.outerStride(), rows.rows(), o.cols, to);
+      if (rounds) round_to_bfloats(to, static_cast<std::size_t>(rows.size()));
     });
   } else {
     const view<const float> rows = x.all(frame, run);
@@ -195,6 +206,12 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
     if (o.family == weight_family::float_rows && table.float_dot_rows != 0) {
       o.split = panel_split(o.rows, table.float_dot_rows);
       o.lines = o.rows == 1 ? o.x : lines_of(o, frame);
+    }
+    if (rounds) {
+      auto* const lines = frame.take<float>(count);
+      for (extent r = 0; r < o.rows; ++r) std::copy_n(o.x + r * o.stride, o.cols, lines + r * o.cols);
+      round_to_bfloats(lines, count);
+      o.lines = lines;
     }
   }
   return o;

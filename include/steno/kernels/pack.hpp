@@ -56,6 +56,7 @@ STENO_KERNEL_API bool pack_group(const weights::weight_ref& w, extent g, std::by
   switch (w.format) {
     case dtype::f16:
     case dtype::bf16:
+    case dtype::bf16_a16:
       return pack_halves(w, g, out);
     case dtype::q8_0:
       pack_bytes<weights::blocks::q8_0>(w, g, out);

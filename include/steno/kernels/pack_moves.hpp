@@ -135,7 +135,7 @@ inline bool pack_halves(const weights::weight_ref& w, extent g, std::byte* out) 
   const std::size_t stride = w.row_bytes(), next_group = group * stride;  // 16 streams are too many for a prefetcher
   const std::byte* const first = w.row(g * group);
   alignas(64) std::byte lines[16 * line] = {}, turned[32 * 32];
-  half_watch watch{static_cast<std::int16_t>(w.format == dtype::bf16 ? 0x7f80 : 0x7c00)};
+  half_watch watch{static_cast<std::int16_t>(w.format == dtype::f16 ? 0x7c00 : 0x7f80)};
   for (std::size_t k = 0; k < bytes; k += line) {
     const std::size_t n = std::min(line, bytes - k);
     for (std::size_t r = 0; r < rows; ++r) {

@@ -30,9 +30,14 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 /// How products treat a stored format; `none`: there is no product for it.
-enum class weight_family { none, float_rows, half_columns, int8_blocks, int8_spans };
+enum class weight_family { none, float_rows, half_columns, bfloat_columns, int8_blocks, int8_spans };
 /// Whether x becomes int8 for them: blocks of values with a scale, or spans of several blocks with one.
 constexpr bool is_int8(weight_family f) { return f == weight_family::int8_blocks || f == weight_family::int8_spans; }
+
+/// Whether they are packed as columns of 16-bit floats.
+constexpr bool is_columns(weight_family f) {
+  return f == weight_family::half_columns || f == weight_family::bfloat_columns;
+}
 
 namespace detail {
 inline constexpr extent block = 32;               // values of x that share a scale, or a part of a span that does
@@ -95,7 +100,8 @@ constexpr block_layout layout_of(dtype format) {
 constexpr extent groups_of(extent rows) { return (rows + 2 * group - 1) / (2 * group) * 2; }
 /// Bytes of a packed group; `cols` is a multiple of the format's block.
 constexpr std::size_t group_bytes(dtype format, extent cols) {
-  if (format == dtype::f16 || format == dtype::bf16) return static_cast<std::size_t>(cols * group) * 2;
+  if (format == dtype::f16 || format == dtype::bf16 || format == dtype::bf16_a16)
+    return static_cast<std::size_t>(cols * group) * 2;
   const block_layout l = layout_of(format);
   return static_cast<std::size_t>(cols / (block * l.unit())) * l.unit_bytes();
 }
@@ -104,6 +110,7 @@ constexpr std::size_t group_bytes(dtype format, extent cols) {
 constexpr weight_family family_of(dtype format) {
   if (format == dtype::f32) return weight_family::float_rows;
   if (format == dtype::f16 || format == dtype::bf16) return weight_family::half_columns;
+  if (format == dtype::bf16_a16) return weight_family::bfloat_columns;
   const detail::block_layout l = detail::layout_of(format);
   return l.bits == 0 ? weight_family::none : l.span > 1 ? weight_family::int8_spans : weight_family::int8_blocks;
 }

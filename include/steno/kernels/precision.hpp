@@ -13,7 +13,9 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 /// Whether products with weights of this format round what they are multiplied by: attention_options::rounds.
-constexpr bool rounds_beside(dtype weights) noexcept { return is_int8(family_of(weights)); }
+constexpr bool rounds_beside(dtype weights) noexcept {
+  return is_int8(family_of(weights)) || family_of(weights) == weight_family::bfloat_columns;
+}
 
 /// How an encoder's keys and values are packed for many calls of a decoder.
 constexpr dtype packed_format_beside(dtype weights) noexcept {
@@ -22,9 +24,7 @@ constexpr dtype packed_format_beside(dtype weights) noexcept {
 
 /// How keys and values of a text are usually kept: as floats, which changes nothing, beside weights that are floats of
 /// any width; as halves beside block formats, whose own error is a hundred times larger.
-constexpr dtype cache_format_beside(dtype weights) noexcept {
-  return core::info(weights).elements > 1 ? dtype::f16 : dtype::f32;
-}
+constexpr dtype cache_format_beside(dtype weights) noexcept { return rounds_beside(weights) ? dtype::f16 : dtype::f32; }
 
 }  // namespace kernels
 }  // namespace STENO_ABI

@@ -64,14 +64,18 @@ inline bool query_bfloat16() noexcept {
   return false;
 #endif
 }
+/// What the processor says, whatever instruction set is in use.
+inline bool multiplies_bfloats_fast() noexcept {
+  static const bool fast = query_bfloat16();
+  return fast;
+}
 }  // namespace detail
 
 /// Whether vdpbf16ps multiplies bfloat16 numbers twice as fast as floats are, and the instruction set in use reaches so
 /// far: AMD's from Zen 4 on. (Intel's do so no faster than floats, but have tiles.)
 inline bool has_fast_bfloat16() noexcept {
 #if defined(__x86_64__)
-  static const bool has = detail::query_bfloat16();
-  return has && active_isa() >= isa::avx512vnni;
+  return detail::multiplies_bfloats_fast() && active_isa() >= isa::avx512vnni;
 #else
   return false;
 #endif

@@ -111,14 +111,14 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
             .packed = true};
   }
   const bool panels = x.panels != nullptr;
-  const bool pairs = x.family == weight_family::half_columns && x.rows <= table.half_pair_rows;
+  const bool pairs = is_columns(x.family) && x.rows <= table.half_pair_rows;
   return {.strip = panels ? table.float_panel_strip : table.float_row_strip,
           .columns = pairs ? 2 * group : table.float_columns,
           .rows = table.float_rows,
           .scratch = panels ? table.float_panel_scratch : 0,
           .step = 1,
           .panels = panels,
-          .packed = panels && x.family == weight_family::half_columns};
+          .packed = panels && is_columns(x.family)};
 }
 
 STENO_KERNEL_API void multiply_ahead(const operand& x, const weights::weight_ref& w, const epilogue& e, view<float>& y,

@@ -1,7 +1,7 @@
 // steno/weights/blocks.hpp - values of any stored format as floats, and floats as a stored format.
 //
 // The scalar specification of what the bytes mean; layouts are in blocks/simple.hpp and blocks/k.hpp, products over
-// them in kernels/. Equal to ggml's reference routines bit for bit (it has no q8_128).
+// them in kernels/. Equal to ggml's reference routines bit for bit (it has neither q8_128 nor bf16_a16).
 // Tested in tests/weights/blocks_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -50,6 +50,7 @@ inline void dequantise(dtype format, const std::byte* src, float* dst, std::size
     case dtype::f16:
       return blocks::read_f16(src, dst, count);
     case dtype::bf16:
+    case dtype::bf16_a16:
       return blocks::read_bf16(src, dst, count);
     case dtype::i32:
       return blocks::read_i32(src, dst, count);
@@ -87,7 +88,8 @@ inline void dequantise(dtype format, const std::byte* src, float* dst, std::size
 constexpr bool can_quantise(dtype format) {
   return format == dtype::f32 || format == dtype::f16 || format == dtype::bf16 || format == dtype::q8_0 ||
          format == dtype::q4_0 || format == dtype::q4_1 || format == dtype::q5_0 || format == dtype::q5_1 ||
-         format == dtype::q4_k || format == dtype::q5_k || format == dtype::q6_k || format == dtype::q8_128;
+         format == dtype::q4_k || format == dtype::q5_k || format == dtype::q6_k || format == dtype::q8_128 ||
+         format == dtype::bf16_a16;
 }
 
 /// Stores src[count] (whole blocks) in `format` at `dst`, which holds bytes_of(format, count) bytes. Throws for a
@@ -100,6 +102,7 @@ inline void quantise(dtype format, const float* src, std::byte* dst, std::size_t
     case dtype::f16:
       return blocks::write_f16(src, dst, count);
     case dtype::bf16:
+    case dtype::bf16_a16:
       return blocks::write_bf16(src, dst, count);
     case dtype::q8_0:
       return detail::write_blocks<blocks::q8_0>(src, dst, count);

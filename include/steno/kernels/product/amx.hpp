@@ -4,6 +4,7 @@
 //   weights         as bfloat16             x              products
 //   f16             2 (all 11 bits)         3 (24 bits)    5 of 6: those of at least 2^-16 of the first
 //   bf16            1 (exact)               3              3
+//   bf16_a16        1 (exact)               1 (rounded)    1
 //   block formats   1 (rounded, 2^-9)       1 (rounded)    1
 // For f16 and bf16 that is as exact as float arithmetic; for block formats twice as exact as x in blocks of int8,
 // which the other instruction sets and few rows use. f32 would take six products, and turning its rows costs what they
@@ -36,10 +37,10 @@ inline void split(const detail::split_job& job) noexcept {
 
 // --- weights of a strip, `count` steps from `first` on, as tiles; and where they are stored, to be fetched ahead ---
 
-/// f16 and bf16, packed.
+/// f16, bf16 and bf16_a16, packed.
 template <dtype F>
 struct half_source {
-  static constexpr int x_terms = 3, terms = F == dtype::f16 ? 2 : 1;
+  static constexpr int x_terms = F == dtype::bf16_a16 ? 1 : 3, terms = F == dtype::f16 ? 2 : 1;
   const detail::strip& s;
 
   stored_part part(extent n0, extent first, extent count) const noexcept {
@@ -188,6 +189,8 @@ inline void term_strip(const detail::strip& s) noexcept {
       return strip_of(s, half_source<dtype::f16>{s});
     case dtype::bf16:
       return strip_of(s, half_source<dtype::bf16>{s});
+    case dtype::bf16_a16:
+      return strip_of(s, half_source<dtype::bf16_a16>{s});
     default:
       return strip_of(s, block_source{s});
   }
@@ -196,7 +199,7 @@ inline void term_strip(const detail::strip& s) noexcept {
 }  // namespace product
 
 inline constexpr detail::product_table with_tiles(detail::product_table t) {
-  t.half_terms_from = 24;  // fewer do not pay for the widening of the weights
+  t.half_terms_from = t.bfloat_terms_from = 24;  // fewer do not pay for the widening of the weights
   t.int8_terms_from = 64;
   t.term_panel = tile_rows;
   t.term_scratch = product::wide_tiles * tile_values / 2 + product::rest_floats;

@@ -166,7 +166,7 @@ inline void half_rows(const detail::strip& s) noexcept {
   const extent cols = s.x->cols;
   const auto* const w = reinterpret_cast<const std::uint16_t*>(s.packed);
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
-  half_tile<V>(std::make_integer_sequence<int, R * V>{}, s.x->panels, w, 16 * cols, cols, s.w->format == dtype::bf16,
+  half_tile<V>(std::make_integer_sequence<int, R * V>{}, s.x->panels, w, 16 * cols, cols, s.w->format != dtype::f16,
                more ? w + 16 * V * cols : w, static_cast<extent>(s.ahead.halves) / (2 * detail::group), s.sums);
   finish(s, s.sums, 16 * V, 0, R);
 }

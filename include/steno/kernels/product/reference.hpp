@@ -1,6 +1,7 @@
 // steno/kernels/product/reference.hpp - the products in plain C++: the specification of the vector kernels.
 //
 //   float_rows   p[m, n] = sum over k, ascending, of x[m, k] * w[n, k], in f32
+//   half_columns, bfloat_columns  the same; for the second, x is rounded to bfloat16
 //   int8_blocks  p[m, n] = sum over blocks b, ascending, of fma(float(d_b) * dw[n, b], dx[m, b], ...)
 //                with d_b = sum over the 32 (with halves: 16) values of qw * qx, exact in integers, dw as in
 //                weights/blocks.hpp; where weights have minima, fma(mw[n, b], dx[m, b] * sum(qx), ...) follows each
@@ -97,8 +98,9 @@ inline void float_row_strip(const detail::strip& s) noexcept {
   for (extent n = s.n0; n < s.n1; ++n) {
     const std::byte* row = s.w->row(n);
     for (extent m = s.first; m < s.last; ++m) {
+      const float* const values = x.lines != nullptr ? x.lines + m * x.cols : x.x + m * x.stride;
       float sum = 0;
-      for (extent k = 0; k < x.cols; ++k) sum += x.x[m * x.stride + k] * stored_value(row, s.w->format, k);
+      for (extent k = 0; k < x.cols; ++k) sum += values[k] * stored_value(row, s.w->format, k);
       s.y[m * s.y_stride + n] = detail::finish(*s.e, sum, m, n);
     }
   }

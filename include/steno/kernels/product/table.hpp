@@ -45,9 +45,10 @@ class operand {
   extent rows = 0, cols = 0;
   const float* x = nullptr;  ///< the rows themselves, `stride` apart; null if they were made on the way
   extent stride = 0;
-  detail::panel_split split;            ///< of the panels below
-  const float* panels = nullptr;        ///< half_columns, and float_rows with many rows: [cols][height] per panel
-  const float* lines = nullptr;         ///< float_rows with few rows: [cols / 16][height][16] per panel
+  detail::panel_split split;      ///< of the panels below
+  const float* panels = nullptr;  ///< columns, and float_rows with many rows: [cols][height] per panel
+  /// float_rows with few rows: [cols / 16][height][16] per panel; bfloat_columns without panels: rounded rows.
+  const float* lines = nullptr;
   const std::int8_t* quants = nullptr;  ///< int8_blocks and int8_spans: [blocks][height][32] per panel
   extent span = 1;                      ///< blocks that share a scale
   const float* scales = nullptr;        ///< [blocks / span][height] per panel
@@ -56,7 +57,8 @@ class operand {
   const float* starts = nullptr;
   const float* offsets = nullptr;  ///< the same of scale * sum of the quants: what a weight of 1 for all would give
   extent plane = 0;
-  /// Many rows, where there are tiles of bfloat16: [steps of 32 values][count][height][32] per panel (product/amx.hpp).
+  /// Many rows, where there are tiles of bfloat16: [steps of 32 values][count][height][32] per panel (product/amx.hpp);
+  /// with vdpbf16ps pairs of values, [cols / 2][height] per panel (product/avx512bf16.hpp).
   const std::uint16_t* terms = nullptr;
   int term_count = 0;
 };
@@ -176,16 +178,20 @@ struct product_table {
   // Where there are such: rows of x, in one panel, up to which a strip of quants of so many bits is int8_row_strip's.
   extent (*int8_few)(int bits) noexcept = nullptr;
   void (*int8_row_strip)(const strip&) noexcept = nullptr;
-  // Where there are tiles of bfloat16: numbers of rows from which they do the work (0: never), rows of a panel, and
-  // scratch.
-  extent half_terms_from = 0, int8_terms_from = 0;
+  // Where there are tiles or dot products of bfloat16: numbers of rows from which they do the work (0: never), rows of
+  // a panel, and scratch.
+  extent half_terms_from = 0, bfloat_terms_from = 0, int8_terms_from = 0;
   extent term_panel = 0;
-  extent term_scratch = 0;  // floats
+  extent term_multiple = 1;  // the number of columns is one of it
+  extent term_scratch = 0;   // floats
   void (*split)(const split_job&) noexcept = nullptr;
   void (*term_strip)(const strip&) noexcept = nullptr;
 
   extent terms_from(weight_family family) const {
-    return family == weight_family::half_columns ? half_terms_from : is_int8(family) ? int8_terms_from : 0;
+    return family == weight_family::half_columns     ? half_terms_from
+           : family == weight_family::bfloat_columns ? bfloat_terms_from
+           : is_int8(family)                         ? int8_terms_from
+                                                     : 0;
   }
 };
 }  // namespace detail

@@ -18,6 +18,7 @@ STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
 #include <steno/kernels/product/reference.hpp>
 #if defined(__x86_64__)
 #include <steno/kernels/product/amx.hpp>
+#include <steno/kernels/product/avx512bf16.hpp>
 #include <steno/kernels/product/avxvnni.hpp>
 #elif defined(__aarch64__)
 #include <steno/kernels/product/neon_i8mm.hpp>
@@ -35,7 +36,7 @@ STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexce
     case isa::amx:
       return amx::product_kernels;
     case isa::avx512vnni:
-      return avx512vnni::product_kernels;
+      return multiplies_bfloats_fast() ? avx512bf16::product_kernels : avx512vnni::product_kernels;
     case isa::avx512:
       return avx512::product_kernels;
     case isa::avxvnni:
