@@ -24,7 +24,7 @@ namespace product {
 
 inline constexpr int dot_rows = 3, dot_columns = 4, panel_rows = 6, panel_vectors = 1;
 inline constexpr extent panel_chunk = 256, float_columns = 16 * panel_vectors;
-inline constexpr int half_pair_rows = 2;
+inline constexpr int half_pair_rows = 2, half_panels = 4;
 inline constexpr bool panel_fetches = false;
 
 #include <steno/kernels/product/finish.inl>

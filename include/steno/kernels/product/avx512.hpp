@@ -16,7 +16,7 @@ namespace product {
 
 inline constexpr int dot_rows = 6, dot_columns = 4, panel_rows = 12, panel_vectors = 2;
 inline constexpr extent panel_chunk = 128, float_columns = 16 * panel_vectors;
-inline constexpr int half_pair_rows = 0;
+inline constexpr int half_pair_rows = 0, half_panels = 9;
 inline constexpr bool panel_fetches = true;
 inline constexpr int byte_lanes = 64;
 

@@ -6,9 +6,10 @@
 // into scratch (first-level cache) and each meets all panels of x in a tile of H rows by `panel_vectors` vectors, one
 // FMA chain per output over ascending k. A tile is one pack expansion over its accumulators: what they share is loaded
 // once (common subexpressions), they stay in registers, and it compiles ten times faster than nested loops unrolled by
-// lambdas. Few rows meet f16 or bf16 that is widened in registers. vdpbf16ps is not used: it would round x to 8 bits.
+// lambdas. Up to half_panels panels meet f16 or bf16 that each widens in registers. vdpbf16ps is not used: it would
+// round x to 8 bits (avx512bf16.hpp does for bf16_a16).
 // Constants per instruction set: dot_rows, dot_columns, panel_rows, panel_vectors, panel_chunk, half_pair_rows
-// (table.hpp), panel_fetches (whether a tile has so much to do that fetching ahead costs nothing).
+// (table.hpp), half_panels, panel_fetches (whether a tile has so much to do that fetching ahead costs nothing).
 // SPDX-License-Identifier: Apache-2.0
 
 /// sums[r * float_columns + c] = dot(row r of x, row c of w): rows of x in lines of 16 values, [cols / 16][rows][16],
@@ -135,18 +136,30 @@ inline panel_tile_function panel_tile_of(std::integer_sequence<int, I...>, exten
   return tiles[height - 1];
 }
 
-/// sums[r * 16 V + n] = sum over k of x[k * R + r] * w[n, k], w packed and widened in registers: few rows of x
-/// wait for the weights, so each group of columns fetches what it will want `lead` values of K later, and at its end
-/// what comes next, at `following`.
+/// A tile's part of a strip of packed groups: a panel of x by V of them.
+struct half_job {
+  const float* x;
+  const std::uint16_t* w;
+  extent next;   // from group to group
+  extent count;  // values of K
+  bool bfloat;
+  extent lead;                     // values of K that are fetched ahead
+  const std::uint16_t* following;  // what is fetched behind the last one
+  float* sums;
+  bool first;
+};
+/// sums[r * 16 V + n] (+)= sum over k of x[k * R + r] * w[n, k], w widened in registers.
 template <int V, int... I>  // R * V accumulators
-[[gnu::noinline]] void half_tile(std::integer_sequence<int, I...>, const float* x, const std::uint16_t* w, extent next,
-                                 extent count, bool bfloat, const std::uint16_t* following, extent lead,
-                                 float* sums) noexcept {
+[[gnu::noinline]] void half_tile(std::integer_sequence<int, I...>, const half_job& job) noexcept {
   constexpr int R = sizeof...(I) / V;
-  const std::uint16_t* ahead = count > lead ? w + 16 * lead : following;
-  f32x16 acc[] = {(static_cast<void>(I), zero())...};
+  const float* x = job.x;
+  const std::uint16_t *w = job.w, *ahead = job.count > job.lead ? w + 16 * job.lead : job.following;
+  const extent next = job.next, count = job.count, turn = count - job.lead;
+  const bool bfloat = job.bfloat;
+  float* const sums = job.sums;
+  f32x16 acc[] = {(job.first ? zero() : load(sums + 16 * I))...};
   for (extent k = 0; k < count; ++k, x += R, w += 16, ahead += 16) {
-    if (k + lead == count) ahead = following;
+    if (k == turn) ahead = job.following;
     ((I < V ? __builtin_prefetch(ahead + I * next, 0, 2) : void()), ...);
     if (bfloat) {
       ((acc[I] = fma(broadcast(x[I / V]), load_bf16(w + I % V * next), acc[I])), ...);
@@ -156,27 +169,55 @@ template <int V, int... I>  // R * V accumulators
   }
   (store(sums + 16 * I, acc[I]), ...);
 }
-template <int R>
-inline void half_rows(const detail::strip& s) noexcept {
-  if (s.x->rows < R) {
-    if constexpr (R > 1) half_rows<R - 1>(s);
-    return;
+using half_tile_function = void (*)(const half_job&) noexcept;
+template <int V, int R>
+inline void half_tile(const half_job& job) noexcept {
+  half_tile<V>(std::make_integer_sequence<int, R * V>{}, job);
+}
+/// Of one to so many rows; up to half_pair_rows of them, which are all, meet two groups.
+template <int... I>
+inline half_tile_function half_tile_of(std::integer_sequence<int, I...>, extent height) noexcept {
+  static_assert(half_pair_rows == 0 || panel_rows / 2 >= half_pair_rows, "panels of several are higher");
+  static constexpr half_tile_function tiles[] = {half_tile<I < half_pair_rows ? 2 : panel_vectors, I + 1>...};
+  return tiles[height - 1];
+}
+
+/// Few panels by packed groups. One waits for the weights: it fetches far ahead, and at the end what the next strip
+/// begins with. Several meet pieces of the weights while these are in the first-level cache.
+inline void half_strip(const detail::strip& s) noexcept {
+  constexpr extent piece = 512;
+  const operand& x = *s.x;
+  const bool one = x.split.count == 1, more = s.w->packed != nullptr && s.n1 < s.w->rows;
+  const extent width = x.rows <= half_pair_rows ? 32 : float_columns, step = one ? x.cols : piece;
+  for (extent k = 0; k < x.cols; k += step) {
+    const extent count = std::min(step, x.cols - k);
+    const bool ends = k + count == x.cols;
+    const auto* const w = reinterpret_cast<const std::uint16_t*>(s.packed) + 16 * k;
+    const extent following = !ends ? count : more ? width / 16 * x.cols - k : -k;  // from w
+    for (extent p = s.first; p < s.last; ++p) {
+      const extent m = x.split.first(p), height = x.split.height(p);
+      float* const own = s.sums + (m - x.split.first(s.first)) * width;
+      if (ends && !one) fetch_results(s, m, height);
+      half_tile_of(std::make_integer_sequence<int, panel_rows>{}, height)(
+          {.x = x.panels + m * x.cols + k * height,
+           .w = w,
+           .next = 16 * x.cols,
+           .count = count,
+           .bfloat = s.w->format != dtype::f16,
+           .lead = one ? static_cast<extent>(s.ahead.halves) / (2 * detail::group) : 64,
+           .following = w + 16 * following,
+           .sums = own,
+           .first = k == 0});
+      if (ends) finish(s, own, width, m, height);
+    }
   }
-  constexpr int V = R <= half_pair_rows ? 2 : panel_vectors;
-  const extent cols = s.x->cols;
-  const auto* const w = reinterpret_cast<const std::uint16_t*>(s.packed);
-  const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
-  half_tile<V>(std::make_integer_sequence<int, R * V>{}, s.x->panels, w, 16 * cols, cols, s.w->format != dtype::f16,
-               more ? w + 16 * V * cols : w, static_cast<extent>(s.ahead.halves) / (2 * detail::group), s.sums);
-  finish(s, s.sums, 16 * V, 0, R);
 }
 
 inline void float_panel_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
   float* const wide = s.scratch;
   const auto* packed = reinterpret_cast<const std::uint16_t*>(s.packed);
-  constexpr int few = std::min(6, panel_rows);
-  if (packed != nullptr && x.rows <= few) return half_rows<few>(s);
+  if (packed != nullptr && x.split.count <= half_panels) return half_strip(s);
   // One panel: little at a time, so that widened weights stay in the first-level cache beside those that stream in.
   const extent step = s.last - s.first > 1 ? panel_chunk : 48;
   extent share = 1;

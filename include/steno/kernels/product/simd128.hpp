@@ -37,7 +37,7 @@ namespace product {
 
 inline constexpr int dot_rows = 2, dot_columns = 2, panel_rows = 3, panel_vectors = 1;
 inline constexpr extent panel_chunk = 256, float_columns = 16 * panel_vectors;
-inline constexpr int half_pair_rows = 0;
+inline constexpr int half_pair_rows = 0, half_panels = 1;
 inline constexpr bool panel_fetches = false;
 inline constexpr int byte_lanes = 16;
 
