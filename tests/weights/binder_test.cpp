@@ -121,6 +121,27 @@ TEST(storage, pieces_are_aligned_zeroed_and_stay) {
   EXPECT_EQ(keep.size(), 0u);
 }
 
+// Weights of a few MB each lie beside one another, so that huge pages hold them, and little is taken beyond them.
+TEST(storage, pieces_of_a_large_model_share_chunks) {
+  if (!weights::system::untouched_is_free) GTEST_SKIP() << "where untouched memory is taken, too";
+  weights::storage keep;
+  constexpr std::size_t piece = 3 << 20, count = 100;
+  std::size_t beside = 0;
+  const std::byte* last = nullptr;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* const p = keep.allocate(piece);
+    beside += last != nullptr && p == last + piece ? 1u : 0u;
+    last = p;
+#if defined(__linux__)
+    if (i == 0) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % (2 << 20), 0u) << "where a huge page begins";
+    }
+#endif
+  }
+  EXPECT_GT(beside, count * 3 / 4);
+  EXPECT_LT(keep.size(), count * piece * 3 / 2);
+}
+
 template <extent Least, extent Most>
 struct with_setting {
   weights::weight<dynamic, dynamic> w;

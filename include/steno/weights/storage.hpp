@@ -8,6 +8,7 @@
 #include <steno/weights/system/system.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -24,12 +25,12 @@ class storage {
       : pieces_(std::exchange(other.pieces_, {})),
         at_(std::exchange(other.at_, nullptr)),
         left_(std::exchange(other.left_, 0)),
-        chunk_(other.chunk_) {}
+        size_(std::exchange(other.size_, 0)) {}
   storage& operator=(storage&& other) noexcept {
     std::swap(pieces_, other.pieces_);
     std::swap(at_, other.at_);
     std::swap(left_, other.left_);
-    std::swap(chunk_, other.chunk_);
+    std::swap(size_, other.size_);
     return *this;
   }
   ~storage() {
@@ -40,24 +41,23 @@ class storage {
   STENO_COLD std::byte* allocate(std::size_t bytes) {
     bytes = (bytes + 63) / 64 * 64;
     if (bytes > left_) {
-      if (bytes >= chunk_ / 2) return map(bytes);
-      at_ = map(chunk_);
-      left_ = chunk_;
-      chunk_ = std::min(2 * chunk_, largest_chunk);
+      const std::size_t chunk = std::clamp(std::bit_ceil(size_ / 2), smallest_chunk, largest_chunk);
+      std::byte* const fresh = bytes < chunk / 2 ? system::new_pages(chunk) : nullptr;
+      if (fresh == nullptr) return map(bytes);
+      at_ = keep(fresh, chunk);
+      left_ = chunk;
     }
     left_ -= bytes;
     return std::exchange(at_, at_ + bytes);
   }
   /// Bytes held.
-  std::size_t size() const noexcept {
-    std::size_t n = 0;
-    for (const piece& p : pieces_) n += p.size;
-    return n;
-  }
+  std::size_t size() const noexcept { return size_; }
 
  private:
-  // Chunks grow with the model: page by page, the kernel would take longer to give memory than the loader to fill it.
-  static constexpr std::size_t largest_chunk = std::size_t{64} << 20;
+  // Chunks grow with the model: page by page, the kernel would take longer to give memory than the loader to fill it,
+  // and weights of two or three MB each would lie on small pages, where a prompt takes up to 1.4 times as long.
+  static constexpr std::size_t smallest_chunk = std::size_t{1} << 20;
+  static constexpr std::size_t largest_chunk = std::size_t{system::untouched_is_free ? 64 : 2} << 20;
   struct piece {
     std::byte* data;
     std::size_t size;
@@ -66,12 +66,16 @@ class storage {
     std::byte* const p = system::new_pages(bytes);
     if (p == nullptr)
       throw core::out_of_memory({.what = "out of memory for weights", .expected = std::to_string(bytes) + " bytes"});
+    return keep(p, bytes);
+  }
+  std::byte* keep(std::byte* p, std::size_t bytes) {
     pieces_.push_back({p, bytes});
+    size_ += bytes;
     return p;
   }
   std::vector<piece> pieces_;
   std::byte* at_ = nullptr;
-  std::size_t left_ = 0, chunk_ = std::size_t{1} << 20;
+  std::size_t left_ = 0, size_ = 0;
 };
 
 }  // namespace weights

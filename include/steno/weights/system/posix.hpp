@@ -23,15 +23,29 @@ namespace weights::system {
 STENO_COLD inline std::string reason() { return std::generic_category().message(errno); }
 inline bool is_out_of_memory() noexcept { return errno == ENOMEM; }
 
-/// On huge pages where the system has them and the piece is large.
-inline std::byte* new_pages(std::size_t bytes) noexcept {
+inline std::byte* map_pages(std::size_t bytes) noexcept {
   void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) return nullptr;
-#ifdef MADV_HUGEPAGE
-  if (bytes >= std::size_t{2} << 20) ::madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-  return static_cast<std::byte*>(p);
+  return p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p);
 }
+#if defined(__linux__)
+inline constexpr bool untouched_is_free = true;
+/// A large piece begins where a huge page does, and is made of such.
+inline std::byte* new_pages(std::size_t bytes) noexcept {
+  constexpr std::size_t huge = std::size_t{2} << 20;
+  std::byte* const wide = bytes < huge ? nullptr : map_pages(bytes + huge);
+  if (wide == nullptr) return map_pages(bytes);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t before = (huge - reinterpret_cast<std::uintptr_t>(wide) % huge) % huge;
+  const std::size_t end = (before + bytes + page - 1) / page * page;
+  if (before != 0) ::munmap(wide, before);
+  if (end < bytes + huge) ::munmap(wide + end, bytes + huge - end);
+  ::madvise(wide + before, bytes, MADV_HUGEPAGE);
+  return wide + before;
+}
+#else
+inline constexpr bool untouched_is_free = false;  // WebAssembly writes zeros
+inline std::byte* new_pages(std::size_t bytes) noexcept { return map_pages(bytes); }
+#endif
 inline void free_pages(std::byte* start, std::size_t bytes) noexcept { ::munmap(start, bytes); }
 inline void unmap(const std::byte* start, std::size_t bytes) noexcept {
   ::munmap(const_cast<std::byte*>(start), bytes);

@@ -1,7 +1,9 @@
 // steno/weights/system/system.hpp - what weights need of the operating system: memory by whole pages, and files.
 //
 // Each system's header defines, in steno::weights::system:
-//   new_pages(bytes)                     zeroed memory, at least 64-byte aligned, or nullptr
+//   new_pages(bytes)                     zeroed memory, at least 64-byte aligned, or nullptr; on huge pages where the
+//                                        system has them
+//   untouched_is_free                    whether such memory costs nothing before it is touched
 //   free_pages(start, bytes)             all that new_pages() gave
 //   source_file(path)                    a regular file, open for reading; throws steno::error that names the path
 //     .size()                            its bytes, at least one

@@ -115,6 +115,7 @@ STENO_COLD inline std::wstring behind_links(const std::wstring& name) {
   return whole;
 }
 
+inline constexpr bool untouched_is_free = true;
 inline std::byte* new_pages(std::size_t bytes) noexcept {
   void* const p = ::VirtualAlloc(nullptr, bytes, detail::commit | detail::reserve, detail::page_readwrite);
   if (p == nullptr) detail::keep_reason();
