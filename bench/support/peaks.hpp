@@ -1,7 +1,8 @@
 // bench/support/peaks.hpp - what one thread of this processor can do at most, at this moment: float multiply-adds, int8
 // and bfloat16 dot products (a multiply-add is two operations) and memory reads per second; 0 where it has no such
 // instruction. The clock moves with load and heat, so a fraction of the peak is a ratio of two things measured one
-// right after the other: measure.hpp does that. SPDX-License-Identifier: Apache-2.0
+// right after the other: measure.hpp does that.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/processor_family.hpp>
 #include <steno/weights/storage.hpp>

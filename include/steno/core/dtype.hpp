@@ -2,7 +2,8 @@
 //
 // Values are ggml's type ids, so a GGUF tag converts by a checked cast; ggml has neither q8_128 nor bf16_a16, whose ids
 // are far from its own. Block layouts and dequantisation are in weights/blocks.hpp. Tested in
-// tests/weights/blocks_test.cpp and gguf_test.cpp. SPDX-License-Identifier: Apache-2.0
+// tests/weights/blocks_test.cpp and gguf_test.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/config.hpp>
 

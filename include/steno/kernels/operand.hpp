@@ -1,7 +1,7 @@
 // steno/kernels/operand.hpp - the left side of a product, prepared once for all weights of a family.
 //
 // float_rows: few rows in lines of 16 values, [cols / 16][R][16] for R rows at a time, the last line filled up with
-// zeros (one row is read where it is); many rows, and always for half_columns, in panels of R rows, [cols][R], so that
+// zeros (one row is read where it is); many rows, and always for columns, in panels of R rows, [cols][R], so that
 // a register tile reads the values of one column from one place. int8_blocks: blocks of 32 values with one scale: a =
 // max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
 // zeros. int8_spans: the same of spans of four blocks, 128 values, with one scale; S is the number of scales of a row.
@@ -11,6 +11,7 @@
 //   minima. Starts and offsets have two more planes, of the sums of the first and of the last 16 values, for weights
 //   whose 16 values share a scale.
 // Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
+// bfloat_columns: as columns, but rounded to bfloat16; pairs of them where vdpbf16ps is fast (product/avx512bf16.hpp).
 // Rows may be made while they are prepared (row_source): those of a convolution, which are nine times its input, then
 // never exist as a whole.
 // Panels are of nearly equal height, no higher than the table's. q is that of ggml's Q8_0, but the scale is not rounded

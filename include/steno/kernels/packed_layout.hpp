@@ -1,7 +1,8 @@
 // steno/kernels/packed_layout.hpp - how weights lie in memory for the product kernels, format by format.
 //
-// Formats fall into four families. float_rows (f32): products read the stored rows, nothing is packed. half_columns
+// Formats fall into five families. float_rows (f32): products read the stored rows, nothing is packed. half_columns
 // (f16, bf16): groups of 16 rows of the weight, transposed to [K][16], so that they are widened without shuffles.
+// bfloat_columns (bf16_a16): the same; x is rounded to bfloat16.
 // int8_blocks (block formats) and int8_spans (q8_128): groups of 16 rows, K / 32 blocks each. What the tiles eat is one
 // byte per weight, vectors of four values of 16 columns,
 //   tile [8][16][4] u8   byte (j, c, i) = q[row c of the group][32 b + 4 j + i] + 128

@@ -1,7 +1,8 @@
 // steno/kernels/precision.hpp - how exact attention and its caches are beside weights of a format.
 //
 // Weights in blocks of small integers are off by far more than 16 bits are, and what meets them is rounded to 8 bits in
-// blocks in every product, so attention may round to 16 bits or to bfloat16; floats of any width are kept as they are.
+// blocks in every product, so attention may round to 16 bits or to bfloat16; so it may beside bf16_a16, whose products
+// round to bfloat16. Other floats of any width are kept as they are.
 // Decided here alone, for every layer. Tested in tests/kernels/precision_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
