@@ -7,6 +7,7 @@
 // so are odd numbers of columns. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <steno/kernels/bfloat_terms.hpp>
 #include <steno/kernels/product/avx512vnni.hpp>
 
 #include <array>
