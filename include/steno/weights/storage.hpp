@@ -42,9 +42,9 @@ class storage {
     bytes = (bytes + 63) / 64 * 64;
     if (bytes > left_) {
       const std::size_t chunk = std::clamp(std::bit_ceil(size_ / 2), smallest_chunk, largest_chunk);
-      std::byte* const fresh = bytes < chunk / 2 ? system::new_pages(chunk) : nullptr;
-      if (fresh == nullptr) return map(bytes);
-      at_ = keep(fresh, chunk);
+      std::byte* const fresh = bytes < chunk / 2 ? map(chunk) : nullptr;
+      if (fresh == nullptr) return mapped(bytes);
+      at_ = fresh;
       left_ = chunk;
     }
     left_ -= bytes;
@@ -62,16 +62,18 @@ class storage {
     std::byte* data;
     std::size_t size;
   };
+  /// New pages, or nullptr. Room for their note is made before: without memory for it, no pages are lost.
   STENO_COLD std::byte* map(std::size_t bytes) {
+    if (pieces_.size() == pieces_.capacity()) pieces_.reserve(2 * pieces_.size() + 8);
     std::byte* const p = system::new_pages(bytes);
-    if (p == nullptr)
-      throw core::out_of_memory({.what = "out of memory for weights", .expected = std::to_string(bytes) + " bytes"});
-    return keep(p, bytes);
-  }
-  std::byte* keep(std::byte* p, std::size_t bytes) {
+    if (p == nullptr) return nullptr;
     pieces_.push_back({p, bytes});
     size_ += bytes;
     return p;
+  }
+  STENO_COLD std::byte* mapped(std::size_t bytes) {
+    if (std::byte* const p = map(bytes); p != nullptr) return p;
+    throw core::out_of_memory({.what = "out of memory for weights", .expected = std::to_string(bytes) + " bytes"});
   }
   std::vector<piece> pieces_;
   std::byte* at_ = nullptr;

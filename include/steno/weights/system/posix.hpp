@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <system_error>
@@ -32,7 +33,8 @@ inline constexpr bool untouched_is_free = true;
 /// A large piece begins where a huge page does, and is made of such.
 inline std::byte* new_pages(std::size_t bytes) noexcept {
   constexpr std::size_t huge = std::size_t{2} << 20;
-  std::byte* const wide = bytes < huge ? nullptr : map_pages(bytes + huge);
+  const bool large = bytes >= huge && bytes <= std::numeric_limits<std::size_t>::max() - 2 * huge;
+  std::byte* const wide = large ? map_pages(bytes + huge) : nullptr;
   if (wide == nullptr) return map_pages(bytes);
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t before = (huge - reinterpret_cast<std::uintptr_t>(wide) % huge) % huge;
