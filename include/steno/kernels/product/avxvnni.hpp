@@ -87,33 +87,38 @@ template <extent Span, int... I>
   };
   for (extent s = job.blocks / Span; s != 0; --s) {
     __m256i d[] = {eight_from(starts[16 * (I / 2)])...};
-    for (extent b = Span - 1; b != 0; --b) {
-      fetch_ahead();
-      dot_half(all, d, x, quants);
-      dot_half(all, d, x + 16, quants + 256);
+    const auto next_block = [&]() __attribute__((always_inline)) {
       x += R * detail::block;
       quants += detail::group_quants;
-    }
-    fetch_ahead();
-    dot_half(all, d, x, quants);
-    if (halves) {
-      add_scaled(all, sums, d, scales, ws);
-      ((d[I] = eight_from(starts[job.plane + 16 * (I / 2)])), ...);
-      ws += 16;
-      if (minima != nullptr) {
-        add_minima(all, sums, offsets, minima);
-        minima += 16;
+    };
+    if constexpr (Span > 1) {
+      for (extent b = Span; b != 0; --b) {
+        fetch_ahead();
+        dot_half(all, d, x, quants);
+        dot_half(all, d, x + 16, quants + 256);
+        next_block();
       }
+    } else {
+      fetch_ahead();
+      dot_half(all, d, x, quants);
+      if (halves) {
+        add_scaled(all, sums, d, scales, ws);
+        ((d[I] = eight_from(starts[job.plane + 16 * (I / 2)])), ...);
+        ws += 16;
+        if (minima != nullptr) {
+          add_minima(all, sums, offsets, minima);
+          minima += 16;
+        }
+      }
+      dot_half(all, d, x + 16, quants + 256);
+      next_block();
     }
-    dot_half(all, d, x + 16, quants + 256);
     add_scaled(all, sums, d, scales, ws);
     if (minima != nullptr) {
       add_minima(all, sums, halves ? offsets + job.plane : offsets, minima);
       minima += 16;
     }
-    x += R * detail::block;
     ++scales, ++starts, ++offsets;
-    quants += detail::group_quants;
     ws += 16;
   }
 }

@@ -91,7 +91,7 @@ template <int Bits, extent Span, int C, int... I>
   const operand& x = *s.x;
   const detail::block_layout& l = s.layout;
   const bool super = !apart && l.super, halves = !apart && l.halves, minima = !apart && l.minima;
-  const extent blocks = x.cols / detail::block, plane = halves ? x.plane : 0;
+  const extent blocks = x.cols / detail::block, scale_count = blocks / Span, plane = halves ? x.plane : 0;
   const std::size_t next = s.next_group, quants = l.plane_bytes(), other = C > 1 ? next : 0;
   const std::size_t step = apart ? quants : l.block_bytes(), vector = super ? 16 : 32;
   const std::size_t first_minima = l.vectors() * vector, second = halves ? vector : 0;
@@ -121,60 +121,52 @@ template <int Bits, extent Span, int C, int... I>
     (store(sums + (I / C * 2 + I % C) * 16, registers[I]), ...);
   };
   if (!sums_in_registers) keep();
-  const auto fetch_ahead = [&](extent b) __attribute__((always_inline)) {
-    if (b == blocks - static_cast<extent>(lead)) {
+  const extent leading = scale_count - static_cast<extent>(lead) / Span;
+  for (extent b = 0; b < scale_count; ++b) {
+    const extent at = b / 16 * R * 16 + b % 16;
+    const float *const scales = x.scales + at, *const starts = x.starts + at + plane;
+    const float* const offsets = x.offsets + at + plane;
+    if (b == leading) {
       ahead = then;
       scales_ahead = scales_then;
     }
-    fetch_block<lines>(ahead, into);
-    if constexpr (C > 1) fetch_block<lines>(ahead + next, into);
-  };
-  for (extent b = 0; b < blocks; ++b) {
-    const extent at = b / Span / 16 * R * 16 + b / Span % 16;
-    const float *const scales = x.scales + at, *const starts = x.starts + at + plane;
-    const float* const offsets = x.offsets + at + plane;
     counts d[] = {start(starts[16 * (I / C)])...};
-    for (const extent last = b + Span - 1; b != last; ++b) {
-      fetch_ahead(b);
+    for (extent left = Span; left != 0; --left) {
+      fetch_block<lines>(ahead, into);
+      if constexpr (C > 1) fetch_block<lines>(ahead + next, into);
+      if (super && b % 8 == 0) {  // there are factors in front
+        fetch_block<1>(ahead + 64 * lines, into);
+        if constexpr (C > 1) fetch_block<1>(ahead + next + 64 * lines, into);
+        ahead += head;
+        store(factors, half_vector(p));
+        if constexpr (C > 1) store(factors + 32, half_vector(p + next));
+        if (minima) {
+          store(factors + 16, half_vector(p + 32));
+          if constexpr (C > 1) store(factors + 48, half_vector(p + next + 32));
+        }
+        p += head;
+      }
       ahead += step;
+      if (!apart) w = p + quants;
       dot_half<Bits, 0, C>(all, d, xq, p, next);
+      if (halves) {
+        add_dots<C>(all, acc, d, scales, scales_of(w, super, factors), scales_of(w + other, super, factors + 32));
+        ((d[I] = start(starts[plane + 16 * (I / C)])), ...);
+        if (minima)
+          add_offsets<C>(all, acc, offsets, scales_of(w + first_minima, super, factors + 16),
+                         scales_of(w + other + first_minima, super, factors + 48));
+      }
       dot_half<Bits, 4, C>(all, d, xq, p, next);
       xq += R * detail::block;
       p += step;
     }
-    fetch_ahead(b);
-    if (super && b % 8 == 0) {  // there are factors in front
-      fetch_block<1>(ahead + 64 * lines, into);
-      if constexpr (C > 1) fetch_block<1>(ahead + next + 64 * lines, into);
-      ahead += head;
-      store(factors, half_vector(p));
-      if constexpr (C > 1) store(factors + 32, half_vector(p + next));
-      if (minima) {
-        store(factors + 16, half_vector(p + 32));
-        if constexpr (C > 1) store(factors + 48, half_vector(p + next + 32));
-      }
-      p += head;
-    }
-    ahead += step;
-    if (!apart) w = p + quants;
-    dot_half<Bits, 0, C>(all, d, xq, p, next);
-    if (halves) {
-      add_dots<C>(all, acc, d, scales, scales_of(w, super, factors), scales_of(w + other, super, factors + 32));
-      ((d[I] = start(starts[plane + 16 * (I / C)])), ...);
-      if (minima)
-        add_offsets<C>(all, acc, offsets, scales_of(w + first_minima, super, factors + 16),
-                       scales_of(w + other + first_minima, super, factors + 48));
-    }
-    dot_half<Bits, 4, C>(all, d, xq, p, next);
     add_dots<C>(all, acc, d, scales, scales_of(w + second, super, factors),
                 scales_of(w + other + second, super, factors + 32));
     if (minima)
       add_offsets<C>(all, acc, offsets + plane, scales_of(w + first_minima + second, super, factors + 16),
                      scales_of(w + other + first_minima + second, super, factors + 48));
-    xq += R * detail::block;
-    p += step;
-    if (apart) {
-      if (b / Span % 2 == 0) {
+    if constexpr (apart) {
+      if (b % 2 == 0) {
         fetch_block<1>(scales_ahead, into);
         if constexpr (C > 1) fetch_block<1>(scales_ahead + next, into);
       }
