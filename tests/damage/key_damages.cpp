@@ -9,8 +9,8 @@
 namespace steno::damage {
 namespace {
 
-using type = weights::gguf_type;
-constexpr std::int32_t id(type t) { return static_cast<std::int32_t>(t); }
+using kind = weights::gguf_type;
+constexpr std::int32_t id(kind t) { return static_cast<std::int32_t>(t); }
 // Text that a terminal acts on: C0, a line break, NUL, C1 in UTF-8 and a bare C1 byte.
 const std::string escape("\x1b[31mred\nline\0nul\xc2\x9b\x9b", 20);
 
@@ -20,7 +20,7 @@ struct stored {
   std::string value;
 };
 
-std::string array_of(type element, std::uint64_t count, const std::string& raw) {
+std::string array_of(kind element, std::uint64_t count, const std::string& raw) {
   return bytes_of(id(element)) + bytes_of(count) + raw;
 }
 std::string repeated(const std::string& piece, std::uint64_t count) {
@@ -32,7 +32,7 @@ std::string repeated(const std::string& piece, std::uint64_t count) {
 // A number as the key's own type where it fits in, else as f64.
 stored number(const std::string& name, double v, std::int32_t own) {
   std::optional<stored> result;
-  if (weights::gguf_type(own) == type::boolean && (v == 0 || v == 1)) return {name, own, bytes_of(std::uint8_t(v))};
+  if (weights::gguf_type(own) == kind::boolean && (v == 0 || v == 1)) return {name, own, bytes_of(std::uint8_t(v))};
   weights::detail::with_number_type(weights::gguf_type(own), [&](auto sample) {
     using T = decltype(sample);
     if constexpr (std::is_floating_point_v<T>) {
@@ -43,7 +43,7 @@ stored number(const std::string& name, double v, std::int32_t own) {
         result = stored{name, own, bytes_of(static_cast<T>(v))};
     }
   });
-  return result ? *result : stored{name, id(type::f64), bytes_of(v)};
+  return result ? *result : stored{name, id(kind::f64), bytes_of(v)};
 }
 
 const std::vector<std::pair<std::string, double>>& wrong_numbers() {
@@ -68,51 +68,51 @@ const std::vector<std::pair<std::string, double>>& wrong_numbers() {
 std::vector<stored> other_numbers(const key_part& k) {
   std::vector<stored> out;
   for (const auto& [name, v] : wrong_numbers()) out.push_back(number(name, v, k.type));
-  out.push_back({"text", id(type::string), sized("text")});
-  out.push_back({"list", id(type::array), array_of(type::u32, 2, bytes_of(1u) + bytes_of(2u))});
+  out.push_back({"text", id(kind::string), sized("text")});
+  out.push_back({"list", id(kind::array), array_of(kind::u32, 2, bytes_of(1u) + bytes_of(2u))});
   return out;
 }
 
 std::vector<stored> other_texts() {
   return {
-      {"empty", id(type::string), sized("")},      {"unknown", id(type::string), sized("unknown")},
-      {"escape", id(type::string), sized(escape)}, {"long", id(type::string), sized(std::string(100000, 'x'))},
-      {"number", id(type::u32), bytes_of(7u)},     {"list", id(type::array), array_of(type::string, 1, sized("text"))}};
+      {"empty", id(kind::string), sized("")},      {"unknown", id(kind::string), sized("unknown")},
+      {"escape", id(kind::string), sized(escape)}, {"long", id(kind::string), sized(std::string(100000, 'x'))},
+      {"number", id(kind::u32), bytes_of(7u)},     {"list", id(kind::array), array_of(kind::string, 1, sized("text"))}};
 }
 
 // Numbers in a list: one number in all places, and in the last one alone.
 std::vector<stored> other_lists(const key_part& k) {
   const auto element =
-      static_cast<type>(weights::load_as<std::int32_t>(reinterpret_cast<const std::byte*>(k.value.data())));
+      static_cast<kind>(weights::load_as<std::int32_t>(reinterpret_cast<const std::byte*>(k.value.data())));
   const std::uint64_t count = weights::load_as<std::uint64_t>(reinterpret_cast<const std::byte*>(k.value.data()) + 4);
   const std::string raw = k.value.substr(12);
   const std::size_t each = weights::size_of_type(element);
   std::vector<stored> out;
   for (const auto& [name, v] : wrong_numbers()) {
     const stored n = number(name, v, id(element));
-    out.push_back({name, k.type, array_of(type(n.type), count, repeated(n.value, count))});
+    out.push_back({name, k.type, array_of(kind(n.type), count, repeated(n.value, count))});
     if (n.type != id(element)) continue;
     out.push_back({"last-" + name, k.type, array_of(element, count, raw.substr(0, raw.size() - each) + n.value)});
   }
   out.push_back({"short", k.type, array_of(element, count - 1, raw.substr(0, raw.size() - each))});
   out.push_back({"double", k.type, array_of(element, count * 2, raw + raw)});
   out.push_back({"empty", k.type, array_of(element, 0, "")});
-  out.push_back({"texts", k.type, array_of(type::string, count, repeated(sized("x"), count))});
-  out.push_back({"text", id(type::string), sized("text")});
-  out.push_back({"number", id(type::u32), bytes_of(7u)});
+  out.push_back({"texts", k.type, array_of(kind::string, count, repeated(sized("x"), count))});
+  out.push_back({"text", id(kind::string), sized("text")});
+  out.push_back({"number", id(kind::u32), bytes_of(7u)});
   return out;
 }
 
 std::vector<stored> other_text_lists(const key_part& k) {
   const auto* p = reinterpret_cast<const std::byte*>(k.value.data());
   const std::uint64_t count = weights::load_as<std::uint64_t>(p + 4);
-  const weights::gguf_value v{"", type::array, type::string, count,
+  const weights::gguf_value v{"", kind::array, kind::string, count,
                               std::as_bytes(std::span(k.value.data(), k.value.size())).subspan(12)};
   const std::vector<std::string> texts = *v.strings();
   const auto joined = [](const std::vector<std::string>& all) {
     std::string raw;
     for (const std::string& t : all) raw += sized(t);
-    return array_of(type::string, all.size(), raw);
+    return array_of(kind::string, all.size(), raw);
   };
   const auto with = [&](auto&& edit) {
     std::vector<std::string> all = texts;
@@ -144,17 +144,17 @@ std::vector<stored> other_text_lists(const key_part& k) {
         for (auto& t : l) t += "\xff\xfe";
       }));
   add("long", with([](list& l) { l.back() = std::string(1000000, 'x'); }));
-  add("numbers", array_of(type::u32, count, repeated(bytes_of(7u), count)));
-  out.push_back({"text", id(type::string), sized("text")});
-  out.push_back({"number", id(type::u32), bytes_of(7u)});
+  add("numbers", array_of(kind::u32, count, repeated(bytes_of(7u), count)));
+  out.push_back({"text", id(kind::string), sized("text")});
+  out.push_back({"number", id(kind::u32), bytes_of(7u)});
   return out;
 }
 
 std::vector<stored> other_values(const key_part& k) {
-  if (weights::gguf_type(k.type) == type::string) return other_texts();
-  if (weights::gguf_type(k.type) != type::array) return other_numbers(k);
+  if (weights::gguf_type(k.type) == kind::string) return other_texts();
+  if (weights::gguf_type(k.type) != kind::array) return other_numbers(k);
   const auto element = weights::load_as<std::int32_t>(reinterpret_cast<const std::byte*>(k.value.data()));
-  return weights::gguf_type(element) == type::string ? other_text_lists(k) : other_lists(k);
+  return weights::gguf_type(element) == kind::string ? other_text_lists(k) : other_lists(k);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ edit with_dims(std::function<void(std::vector<std::uint64_t>&)> f) {
   return on_tensor([f = std::move(f)](tensor_part& t) { f(t.dims), fit(t); });
 }
 
-const std::string escape("\x1b[2J\nline\xc2\x9b", 12);
+const std::string clear_screen("\x1b[2J\nline\xc2\x9b", 12);
 
 std::vector<std::pair<std::string, edit>> edits(const tensor_part& t) {
   using dims = std::vector<std::uint64_t>;
@@ -95,8 +95,9 @@ std::vector<std::pair<std::string, edit>> edits(const tensor_part& t) {
       {"offset-wraps", on_tensor([](tensor_part& p) { p.offset = ~0ull - 31; })},
       {"removed", [](gguf_parts& p, std::size_t i) { p.tensors.erase(p.tensors.begin() + std::ptrdiff_t(i)); }},
       {"again", [](gguf_parts& p, std::size_t i) { p.tensors.push_back(tensor_part(p.tensors[i])); }},
-      {"renamed", on_tensor([](tensor_part& p) { p.name = p.name.substr(0, 50) + escape; })},
-      {"renamed-type-unknown", on_tensor([](tensor_part& p) { p.name = p.name.substr(0, 50) + escape, p.type = 77; })},
+      {"renamed", on_tensor([](tensor_part& p) { p.name = p.name.substr(0, 50) + clear_screen; })},
+      {"renamed-type-unknown",
+       on_tensor([](tensor_part& p) { p.name = p.name.substr(0, 50) + clear_screen, p.type = 77; })},
       {"dims-none", with_dims([](dims& d) { d.clear(); })},
       {"dims-more", with_dims([](dims& d) { d.push_back(1); })},
       {"dims-five", with_dims([](dims& d) { d.resize(5, 1); })},

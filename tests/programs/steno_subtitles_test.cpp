@@ -42,21 +42,21 @@ TEST_P(steno_subtitles, are_read_by_other_parsers) {
   const std::string both = command + " -o json/ --format json && " + command + " -o cues/ --format " + format;
   const auto o = steno::test::shell(to, both);
   ASSERT_EQ(o.code, 0) << o.err;
-  int files = 0;
+  const auto read = steno::test::shell(
+      to, "/usr/bin/python3 '" STENO_SOURCE_DIR "/tests/programs/cues.py' cues/*." + std::string(format));
+  if (read.code == 77) GTEST_SKIP() << "FFmpeg reads this format, and is not installed";
+  ASSERT_EQ(read.code, 0) << read.err;
+  const auto cues = nlohmann::json::parse(read.out);
+  EXPECT_EQ(cues.size(), 3u);
   for (const auto& e : fs::directory_iterator(audio)) {
     if (e.path().extension() != ".wav") continue;
     const std::string name = e.path().stem().string();
     SCOPED_TRACE(name);
     const auto said = nlohmann::json::parse(std::ifstream(to.path() / "json" / (name + ".json")));
-    const std::string script =
-        "/usr/bin/python3 '" STENO_SOURCE_DIR "/tests/programs/cues.py' cues/" + name + "." + format;
-    const auto read = steno::test::shell(to, script);
-    if (read.code == 77) GTEST_SKIP() << "FFmpeg reads this format, and is not installed";
-    ASSERT_EQ(read.code, 0) << read.err;
     std::string text;
     const double written = format == std::string("ass") || format == std::string("lrc") ? 0.0101 : 5e-4;  // s
     double before = 0;
-    for (const nlohmann::json& cue : nlohmann::json::parse(read.out)) {
+    for (const nlohmann::json& cue : cues.at("cues/" + name + "." + format)) {
       const double start = cue["start"], end = cue["end"];
       EXPECT_GE(start, before - 1e-9);
       EXPECT_GE(end - start,
@@ -68,9 +68,7 @@ TEST_P(steno_subtitles, are_read_by_other_parsers) {
       before = end;
     }
     EXPECT_EQ(letters(text), letters(said["text"]));
-    ++files;
   }
-  EXPECT_EQ(files, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(
