@@ -130,13 +130,13 @@ class ctranslate2 : public testing::Test {
     for (auto& [name, t] : tensors_)
       for (float& v : t.values) v = core::half_to_float(core::float_to_half(any(random)));
     write_safetensors(dir_.path() / "model.safetensors", tensors_);
-    hf_ = open_checkpoint(dir_.path()).image;
+    hf_ = open_checkpoint(dir_.path(), weights::file_reading::copied).image;
     fs::remove(dir_.path() / "model.safetensors");
     config(json{{"lang_ids", {22, 23}}, {"suppress_ids", {1, 2}}, {"alignment_heads", nullptr}});
   }
   void config(const json& j) { test::small_whisper::write(dir_.path() / "config.json", j.dump()); }
   void model(const std::string& bytes) { test::small_whisper::write(dir_.path() / "model.bin", bytes); }
-  opened_checkpoint opened() { return open_checkpoint(dir_.path()); }
+  opened_checkpoint opened() { return open_checkpoint(dir_.path(), weights::file_reading::copied); }
   std::string refused(const variables& v, const std::map<std::string, std::string>& aliases = tied) {
     model(file_of(v, aliases));
     return test::refusal([&] { (void)opened(); });
@@ -149,7 +149,7 @@ class ctranslate2 : public testing::Test {
 TEST_F(ctranslate2, is_the_same_model) {
   model(file_of(variables_of(tensors_, kind::f16), tied));
   for (const fs::path& path : {dir_.path(), dir_.path() / "model.bin"}) {
-    const opened_checkpoint o = open_checkpoint(path);
+    const opened_checkpoint o = open_checkpoint(path, weights::file_reading::copied);
     EXPECT_TRUE(o.notes.empty());
     EXPECT_TRUE(o.image == hf_);
   }

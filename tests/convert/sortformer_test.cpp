@@ -99,7 +99,7 @@ TEST(sortformer_file, published_sizes) {
 }
 
 // The file that qvac-parakeet.cpp's converter would make of a packaged one, by its documented names.
-std::vector<std::byte> published(const gguf_file& packaged) {
+std::vector<std::byte> published(gguf_file& packaged) {
   imported_model m;
   const auto number = [&](const char* theirs, const char* ours) {
     m.file.set(std::string("parakeet.") + theirs,
@@ -209,7 +209,7 @@ std::vector<std::byte> published(const gguf_file& packaged) {
 }
 
 TEST(sortformer_gguf, becomes_the_same_model_as_the_packaged_file) {
-  const gguf_file ours((test::compact() / "sortformer" / "model.gguf").string());
+  gguf_file ours((test::compact() / "sortformer" / "model.gguf").string());
   const std::vector<std::byte> theirs = published(ours);
   imported_model m = import_gguf(gguf_file("theirs", theirs), {});
   add_tensors(m, {});

@@ -231,22 +231,38 @@ TEST(gguf, messages_name_file_place_and_remedy) {
 }
 
 TEST(gguf, tensors_of_another_file) {
-  const std::filesystem::path path = compact() / "gguf" / "sample.gguf";
-  const gguf_file sample(path.string());
+  const std::string path = (compact() / "gguf" / "sample.gguf").string();
+  const gguf_file sample(path);
   builder b;
   b.header(1, 0).tensor("own", {2}, 0, 0).data(32);
-  gguf_file file = b.load();
-  const std::string name(sample.tensor(0).name);
-  file.borrow(gguf_file(path.string()), std::vector<std::string>{name});
+  // A file that has a tensor of another one, as `change` leaves its reference, `times` times.
+  const auto with = [&](auto change, std::size_t times = 1,
+                        steno::weights::file_reading how = steno::weights::file_reading::mapped) {
+    gguf_file other(path, how), file = b.load();
+    steno::weights::tensor_ref t = other.tensor(0);
+    const std::string name = "of another file, under another name";  // which is copied
+    t.name = name;
+    change(t);
+    file.borrow(std::move(other.mapping()), std::vector<steno::weights::tensor_ref>(times, t));
+    return file;
+  };
+  const auto nothing = [](steno::weights::tensor_ref&) {};
+  const gguf_file file = with(nothing);
   EXPECT_EQ(file.size(), 2u);
-  ASSERT_TRUE(file.find("own") && file.find(name));
-  const gguf_file moved = std::move(file);
-  EXPECT_TRUE(same_bytes(moved.find(name)->bytes, sample.tensor(0).bytes));
-  moved.release(*moved.find(name));  // pages come back when they are read
-  moved.release_all();
-  EXPECT_TRUE(same_bytes(moved.find(name)->bytes, sample.tensor(0).bytes));
-  EXPECT_THROW(b.load().borrow(gguf_file(path.string()), std::vector<std::string>{name, name}), steno::error);
-  EXPECT_THROW(b.load().borrow(gguf_file(path.string()), std::vector<std::string>{"own"}), steno::error);
+  EXPECT_FALSE(file.copied());
+  const auto lent = file.find("of another file, under another name");
+  ASSERT_TRUE(file.find("own") && lent);
+  EXPECT_TRUE(same_bytes(lent->bytes, sample.tensor(0).bytes));
+  file.release(*lent);  // pages come back when they are read
+  file.release_all();
+  EXPECT_TRUE(same_bytes(lent->bytes, sample.tensor(0).bytes));
+  EXPECT_TRUE(with(nothing, 1, steno::weights::file_reading::copied).copied());
+
+  EXPECT_THROW(with(nothing, 2), steno::error);
+  EXPECT_THROW(with([](steno::weights::tensor_ref& t) { t.name = "own"; }), steno::error);
+  EXPECT_THROW(with([](steno::weights::tensor_ref& t) { t.shape[0] += 1; }), steno::error);  // more values than bytes
+  const std::vector<std::byte> elsewhere(sample.tensor(0).bytes.size());
+  EXPECT_THROW(with([&](steno::weights::tensor_ref& t) { t.bytes = elsewhere; }), steno::error);
 }
 
 }  // namespace gguf_test

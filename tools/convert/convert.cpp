@@ -126,12 +126,14 @@ opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading h
     imported_model model = import_any(input, {.tokenizer = tokenizer, .jieba_dict = jieba_dict});
     note_unused_tokenizer(tokenizer, model.takes_tokenizer, model.notes);
     note_unused_dictionary(jieba_dict, model.takes_jieba_dict, model.notes);
-    // A file that may be overwritten meanwhile lends nothing.
-    const auto lender = how == weights::file_reading::mapped ? std::move(model.lender) : nullptr;
-    const std::vector<std::string> borrowed = add_tensors(model, {}, lender.get());
+    std::vector<lent_tensors> lent;
+    if (how == weights::file_reading::mapped)
+      lent = add_changed_tensors(model);
+    else  // a file that may be overwritten meanwhile lends nothing
+      add_tensors(model, {});
     std::vector<std::byte> image = model.file.bytes();
     gguf_file file(input.string(), image);
-    if (!borrowed.empty()) file.borrow(std::move(*lender), borrowed);  // nothing reads it any more
+    for (lent_tensors& l : lent) file.borrow(std::move(*l.file), l.tensors);
     return {std::move(image), std::move(file), std::move(model.notes)};
   });
 }

@@ -46,17 +46,18 @@ imported_model import_checkpoint(const std::filesystem::path& input, const conve
 
 /// A checkpoint as a packaged file in memory.
 struct opened_checkpoint {
-  /// What `file` refers to; empty when it maps the user's own file. Of another GGUF file it has what was changed alone:
-  /// the other tensors stay in that file.
+  /// What `file` refers to; empty when it maps the user's own file. It has what was changed alone: tensors that a
+  /// mapped file has just so (GGUF, safetensors, ggml) stay there.
   std::vector<std::byte> image;
   gguf_file file;                  ///< with steno's keys and tensor names, whatever the input was
   std::vector<std::string> notes;  ///< for the user, one line each
 };
 
 /// Opens a checkpoint for use. A packaged file is mapped, or copied where it may be overwritten while it is in use.
-/// Everything else is converted into memory once, in its stored number formats: one copy of the weights, plus the
-/// largest tensor while converting. Tensors of a GGUF file that need no change stay in the mapped file. `tokenizer` is
-/// for openai's Whisper files, which have none, `jieba_dict` for models that cut texts by it. Throws steno::error.
+/// Everything else is converted into memory once, in its stored number formats: one copy of what is changed, plus the
+/// largest tensor while converting. Tensors of GGUF, safetensors and ggml files that need no change stay in the mapped
+/// file, unless it may be overwritten. `tokenizer` is for openai's Whisper files, which have none, `jieba_dict` for
+/// models that cut texts by it. Throws steno::error.
 opened_checkpoint open_checkpoint(const std::filesystem::path& input,
                                   weights::file_reading how = weights::file_reading::mapped,
                                   const std::optional<std::filesystem::path>& tokenizer = {},

@@ -53,9 +53,10 @@ stored_tensor next_tensor(weights::byte_cursor& at, std::int32_t min, std::int32
 }  // namespace
 
 std::vector<stored_tensor> ggml_tensors(weights::byte_cursor& at, std::int32_t min_dimensions,
-                                        std::int32_t max_dimensions) {
+                                        std::int32_t max_dimensions, weights::mapped_file* file) {
   std::vector<stored_tensor> all;
   while (at.remaining() > 0) all.push_back(next_tensor(at, min_dimensions, max_dimensions));
+  for (stored_tensor& t : all) t.file = file;
   return all;
 }
 

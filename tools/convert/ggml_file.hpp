@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/byte_cursor.hpp>
+#include <steno/weights/mapped_file.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -23,9 +24,10 @@ inline constexpr std::string_view ggml_magic = "lmgg";
 /// The next i32, between `min` and `max`. Throws steno::error, which names it `what`.
 std::uint32_t ggml_size(weights::byte_cursor& at, const char* what, std::int32_t min, std::int32_t max);
 
-/// All tensors from here to the end; they show the file's bytes. One without dimensions is [1]. Throws steno::error.
+/// All tensors from here to the end; they show the bytes of `file` (null for bytes in memory). One without dimensions
+/// is [1]. Throws steno::error.
 std::vector<stored_tensor> ggml_tensors(weights::byte_cursor& at, std::int32_t min_dimensions,
-                                        std::int32_t max_dimensions);
+                                        std::int32_t max_dimensions, weights::mapped_file* file);
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -63,7 +63,6 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
       known.append(", ").append(p.architecture);
       if (p.architecture != architecture) continue;
       model = p.import(file);
-      model.lender = file;
       family = find_packaged(p.family);
       if (!options.cmvn && family != nullptr && family->supports_am_mvn && !funasr_files::has_cmvn(model))
         model.notes.push_back(file->where() +

@@ -28,7 +28,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path);
 struct weights {
   std::vector<stored_tensor> tensors;
   std::string where;
-  std::shared_ptr<void> source;
+  std::shared_ptr<const void> source;
 };
 /// Throws steno::error.
 weights open_weights(const std::filesystem::path& path);

@@ -7,6 +7,7 @@
 #pragma once
 #include <steno/weights/gguf.hpp>
 #include <steno/weights/gguf_writer.hpp>
+#include <steno/weights/mapped_file.hpp>
 
 #include <functional>
 #include <memory>
@@ -26,7 +27,7 @@ struct imported_tensor {
   std::span<const std::byte> bytes = {};  ///< as stored, when the source can show them; else empty
   std::function<void(std::span<float>)> read = {};  ///< all values, row-major
 
-  std::function<void()> release = {};  ///< gives the memory of `bytes` back to the system; may be empty
+  weights::mapped_file* file = nullptr;  ///< that `bytes` lie in, where it is known; the model's source owns it
 
   std::uint64_t count() const {
     std::uint64_t n = 1;
@@ -45,12 +46,10 @@ struct imported_model {
   weights::gguf_writer file;  ///< holds all keys but general.file_type
   std::vector<imported_tensor> tensors;
   std::vector<ignored_tensor> ignored = {};
-  std::vector<std::string> notes;  ///< what the user should know; one line each
-  bool takes_tokenizer = false;    ///< `import_options::tokenizer` was used, or would have been
-  bool takes_jieba_dict = false;   ///< the same of `import_options::jieba_dict`
-  std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use
-  /// The GGUF file whose tensors most of these are; null for other checkpoints.
-  std::shared_ptr<gguf_file> lender = {};
+  std::vector<std::string> notes;      ///< what the user should know; one line each
+  bool takes_tokenizer = false;        ///< `import_options::tokenizer` was used, or would have been
+  bool takes_jieba_dict = false;       ///< the same of `import_options::jieba_dict`
+  std::shared_ptr<const void> source;  ///< keeps alive what `bytes` and `read` use
 };
 
 }  // namespace STENO_ABI

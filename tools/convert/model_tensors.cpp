@@ -296,7 +296,7 @@ void tensor_taker::add(const weight_wanted& w, const core::stored& how, stored_t
     made.stored = t->stored;
     made.bytes = t->bytes;
     made.read = t->read;
-    made.release = t->release;
+    made.file = t->file;
   }
   const std::shared_ptr<const folded_norm> norm = how.norm.empty() ? nullptr : norm_of(w, shape.cols);
   const auto rows = static_cast<std::size_t>(shape.rows), cols = static_cast<std::size_t>(shape.cols);
@@ -413,7 +413,7 @@ std::vector<float> take_values(checkpoint_tensors& from, const std::string& name
   return values;
 }
 
-stored_tensor take_tensor(const gguf_file& file, std::size_t number) {
+stored_tensor take_tensor(gguf_file& file, std::size_t number) {
   const weights::tensor_ref t = file.tensor(number);
   stored_tensor out;
   out.name = std::string(t.name);
@@ -427,11 +427,11 @@ stored_tensor take_tensor(const gguf_file& file, std::size_t number) {
   out.read = [t](std::span<float> values) {
     weights::dequantise(t.format, t.bytes.data(), values.data(), values.size());
   };
-  out.release = [&file, t] { file.release(t); };
+  out.file = &file.mapping();
   return out;
 }
 
-checkpoint_tensors all_tensors(const gguf_file& file) {
+checkpoint_tensors all_tensors(gguf_file& file) {
   checkpoint_tensors from{.where = file.where()};
   for (std::size_t i = 0; i < file.size(); ++i) from.all.push_back(take_tensor(file, i));
   from.in_order = true;

@@ -103,10 +103,10 @@ void take_tensors(imported_model& model, checkpoint_tensors from);
 void take_tensors(imported_model& model, const gguf_file& keys, checkpoint_tensors from);
 
 /// Tensor `number` of `file` as it is; `file` must outlive it. Throws steno::error for a format without values.
-stored_tensor take_tensor(const gguf_file& file, std::size_t number);
+stored_tensor take_tensor(gguf_file& file, std::size_t number);
 
 /// All tensors of `file`, which must outlive them, in its order. Throws steno::error.
-checkpoint_tensors all_tensors(const gguf_file& file);
+checkpoint_tensors all_tensors(gguf_file& file);
 
 /// Adds cmvn.shift and cmvn.scale, in place of any there.
 void add_cmvn(imported_model& model, std::vector<float> shift, std::vector<float> scale);

@@ -91,8 +91,12 @@ void check_value(const imported_tensor& t, float v, dtype format, const std::str
 
 constexpr std::size_t piece_values = std::size_t{1} << 20;  // values
 
+bool is_as_stored(const imported_tensor& t, dtype format) {
+  return !t.bytes.empty() && t.stored == format && !t.name.starts_with("cmvn.");
+}
+
 void fill(const imported_tensor& t, dtype format, const std::string& where, std::span<std::byte> out) {
-  if (!t.bytes.empty() && t.stored == format && !t.name.starts_with("cmvn.")) {
+  if (is_as_stored(t, format)) {
     std::memcpy(out.data(), t.bytes.data(), out.size());
     return;
   }
@@ -123,33 +127,49 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
   }
 }
 
-// A tensor of the file itself: its name, its format, its bytes, its shape.
-bool is_as_stored(const imported_tensor& t, dtype format, const gguf_file& file) {
-  const auto stored = file.find(t.name);
-  if (!stored || t.bytes.data() != stored->bytes.data() || t.bytes.size() != stored->bytes.size()) return false;
-  if (stored->format != format || t.stored != format || t.name.starts_with("cmvn.")) return false;
-  return std::equal(t.shape.begin(), t.shape.end(), stored->shape.begin(), stored->shape.begin() + stored->rank);
+// Whether its bytes can stay where they are.
+bool can_be_lent(const imported_tensor& t, dtype format) {
+  return is_as_stored(t, format) && t.file != nullptr && t.file->holds(t.bytes) &&
+         t.shape.size() <= weights::tensor_ref{}.shape.size();
 }
 
-}  // namespace
+weights::tensor_ref reference(const imported_tensor& t) {
+  weights::tensor_ref r{.name = t.name, .format = t.stored, .rank = static_cast<int>(t.shape.size()), .bytes = t.bytes};
+  std::copy(t.shape.begin(), t.shape.end(), r.shape.begin());
+  return r;
+}
 
-std::vector<std::string> add_tensors(imported_model& model, const format_choice& choice, const gguf_file* lender) {
+void lend(const imported_tensor& t, std::vector<lent_tensors>& all) {
+  auto of_file = std::find_if(all.begin(), all.end(), [&](const lent_tensors& l) { return l.file == t.file; });
+  if (of_file == all.end()) of_file = all.insert(all.end(), {t.file, {}});
+  of_file->tensors.push_back(reference(t));
+}
+
+void add(imported_model& model, const format_choice& choice, std::vector<lent_tensors>* lent) {
   const std::vector<dtype> formats = packaged_formats(model, choice);
-  std::vector<std::string> borrowed;
   model.file.set("general.file_type", file_type(choice.type ? *choice.type : main_format(model, formats)));
   for (std::size_t i = 0; i < formats.size(); ++i) {
     const imported_tensor& t = model.tensors[i];
-    if (lender != nullptr && is_as_stored(t, formats[i], *lender)) {
-      borrowed.push_back(t.name);
+    if (lent != nullptr && can_be_lent(t, formats[i])) {
+      lend(t, *lent);
       continue;
     }
     model.file.add(t.name, formats[i], std::span<const extent>(t.shape),
                    [&t, format = formats[i], where = model.where](std::span<std::byte> out) {
                      fill(t, format, where, out);
-                     if (t.release) t.release();
+                     if (t.file != nullptr) t.file->release(t.bytes);
                    });
   }
-  return borrowed;
+}
+
+}  // namespace
+
+void add_tensors(imported_model& model, const format_choice& choice) { add(model, choice, nullptr); }
+
+std::vector<lent_tensors> add_changed_tensors(imported_model& model) {
+  std::vector<lent_tensors> lent;
+  add(model, {}, &lent);
+  return lent;
 }
 
 }  // namespace STENO_ABI

@@ -48,7 +48,7 @@ std::optional<std::uint64_t> whole(const json& j) {
 }  // namespace
 
 safetensors_file::safetensors_file(const std::filesystem::path& path)
-    : file_(std::make_shared<const weights::mapped_file>(path.string())), where_(path.string()) {
+    : file_(std::make_shared<weights::mapped_file>(path.string())), where_(path.string()) {
   parse(file_->bytes());
 }
 safetensors_file::safetensors_file(std::span<const std::byte> bytes, std::string where) : where_(std::move(where)) {
@@ -107,7 +107,7 @@ void safetensors_file::parse(std::span<const std::byte> bytes) {
     if (e->size == core::bytes_of(t.stored, 1)) t.bytes = part;
     if (type == "I32") t.bytes = {};
     t.read = [part, name = e->name, stored = t.stored](std::span<float> out) { read_values(name, stored, part, out); };
-    if (file_) t.release = [file = file_, part] { file->release(part); };
+    t.file = file_.get();
     places.push_back({*begin, *end, tensors_.size()});
     tensors_.push_back(std::move(t));
   }

@@ -39,7 +39,7 @@ class safetensors_file {
   void parse(std::span<const std::byte> bytes);
   void check_places(std::vector<place>& places, std::uint64_t size) const;
 
-  std::shared_ptr<const weights::mapped_file> file_;  // null for memory
+  std::shared_ptr<weights::mapped_file> file_;  // null for memory
   std::string where_;
   std::vector<stored_tensor> tensors_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/core/extents.hpp>
+#include <steno/weights/mapped_file.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -19,7 +20,7 @@ struct stored_tensor {
   dtype stored = dtype::f32;              ///< f32 also for what GGUF has no format for
   std::span<const std::byte> bytes = {};  ///< in format `stored`, when the container can show them; else empty
   std::function<void(std::span<float>)> read = {};  ///< all values, row-major
-  std::function<void()> release = {};               ///< gives the memory of `bytes` back to the system; may be empty
+  weights::mapped_file* file = nullptr;  ///< that `bytes` lie in, where it is known; the model's source owns it
 
   std::size_t count() const {
     std::size_t n = 1;

@@ -2,9 +2,9 @@
 //
 // The whole header is checked at construction, at least as strictly as gguf_init_from_file of ggml does: counts, string
 // lengths, types, unique names, block-sized rows, offsets that are exactly the running sum of the padded sizes, and
-// data that ends inside the file. Names and values stay in the file's memory. Tensors may be borrowed from another open
-// file: a converted model then needs memory for what was changed alone. Layout: gguf_format.hpp. Tested in
-// tests/weights/gguf_test.cpp (golden and damaged files) and tests/fuzz/gguf_fuzz.cpp.
+// data that ends inside the file. Names and values stay in the file's memory. Tensors may be borrowed from other mapped
+// files, of any kind: a converted model then needs memory for what was changed alone. Layout: gguf_format.hpp. Tested
+// in tests/weights/gguf_test.cpp (golden and damaged files) and tests/fuzz/gguf_fuzz.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/gguf_layout.hpp>
@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -43,7 +42,9 @@ class gguf_file {
 
   const std::string& where() const noexcept { return name_; }           ///< path or name for messages
   std::span<const std::byte> bytes() const noexcept { return bytes_; }  ///< the whole file
-  std::uint32_t version() const noexcept { return version_; }           ///< of the container: 2 or 3
+  /// The mapping that they lie in; no file for bytes in memory. Whoever moves it away takes the bytes along.
+  weights::mapped_file& mapping() noexcept { return file_; }
+  std::uint32_t version() const noexcept { return version_; }  ///< of the container: 2 or 3
   /// Multiple of bytes at which tensors begin in the data section
   std::uint32_t alignment() const noexcept { return alignment_; }
 
@@ -58,29 +59,41 @@ class gguf_file {
     const weights::tensor_ref* t = tensor_index_.find(tensors_, name);
     return t != nullptr ? std::optional(*t) : std::nullopt;
   }
-  /// Tensors of another file take part here, under the names that they have there; that file stays open. Once for a
-  /// file. Throws steno::error for a name that is there already, or not in the other file.
-  STENO_COLD void borrow(gguf_file from, std::span<const std::string> names) {
-    for (const std::string& name : names) {
-      const auto t = from.find(name);
-      if (!t) fail({.where = from.where(), .what = "tensor " + weights::quoted(name) + ": missing"});
-      tensors_.push_back(*t);
+  /// Tensors whose bytes lie in another mapped file take part here; that file is kept open. Their names are copied.
+  /// Throws steno::error for a name that is there already, and for bytes that are not the shape's or not that file's.
+  STENO_COLD void borrow(weights::mapped_file from, std::span<const weights::tensor_ref> tensors) {
+    std::vector<std::string> names;
+    names.reserve(tensors.size());
+    for (weights::tensor_ref t : tensors) {
+      std::uint64_t size = 0;
+      const auto shape = std::span(t.shape).first(static_cast<std::size_t>(t.rank));
+      const auto bad = weights::detail::measure_tensor(shape, static_cast<std::int32_t>(t.format), size);
+      if (bad || size != t.bytes.size() || !from.holds(t.bytes))
+        fail({.where = from.path(),
+              .what = "tensor " + weights::quoted(t.name) + ": bytes for " + t.shape_text() + " in this file",
+              .expected = std::to_string(size),
+              .found = std::to_string(t.bytes.size())});
+      t.name = names.emplace_back(t.name);
+      tensors_.push_back(t);
     }
+    lenders_.push_back({std::move(from), std::move(names)});
     tensor_index_ = decltype(tensor_index_)(tensors_);
     if (const auto again = tensor_index_.duplicate(tensors_)) twice("tensor name", *again);
-    lender_ = std::make_unique<gguf_file>(std::move(from));
   }
-  /// Whether this is a copy, where released tensors are lost.
-  bool copied() const noexcept { return file_.copied() || (lender_ != nullptr && lender_->copied()); }
+  /// Whether a part of this is a copy, where released tensors are lost.
+  bool copied() const noexcept {
+    return file_.copied() ||
+           std::any_of(lenders_.begin(), lenders_.end(), [](const lender& l) { return l.file.copied(); });
+  }
   /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes in memory).
   void release(const weights::tensor_ref& t) const noexcept {
     file_.release(t.bytes);
-    if (lender_ != nullptr) lender_->release(t);
+    for (const lender& l : lenders_) l.file.release(t.bytes);
   }
   /// The same of everything.
   void release_all() const noexcept {
     file_.release(bytes_);
-    if (lender_ != nullptr) lender_->release_all();
+    for (const lender& l : lenders_) l.file.release(l.file.bytes());
   }
 
   // --- key-value pairs, in file order.
@@ -284,6 +297,10 @@ class gguf_file {
   struct place {
     std::uint64_t offset, size;
   };
+  struct lender {
+    weights::mapped_file file;
+    std::vector<std::string> names;  // of its tensors
+  };
   weights::mapped_file file_;
   std::string name_;
   std::span<const std::byte> bytes_;
@@ -292,7 +309,7 @@ class gguf_file {
   std::vector<weights::tensor_ref> tensors_;
   weights::name_index<weights::gguf_value, &weights::gguf_value::key> value_index_;
   weights::name_index<weights::tensor_ref, &weights::tensor_ref::name> tensor_index_;
-  std::unique_ptr<gguf_file> lender_;
+  std::vector<lender> lenders_;
   std::vector<place> placed_;  // until the start of the data section is known
   std::uint64_t data_size_ = 0;
 };

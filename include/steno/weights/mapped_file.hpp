@@ -63,14 +63,17 @@ class mapped_file {
   std::span<const std::byte> bytes() const noexcept { return {start_, size_}; }  ///< the whole file; empty without one
   const std::string& path() const noexcept { return path_; }                     ///< as given to the constructor
   bool copied() const noexcept { return copied_; }  ///< whether this is a copy that no change of the file reaches
+  /// Whether `part` is a piece of bytes().
+  bool holds(std::span<const std::byte> part) const noexcept {
+    const auto base = reinterpret_cast<std::uintptr_t>(start_);
+    const auto from = reinterpret_cast<std::uintptr_t>(part.data());
+    return start_ != nullptr && from >= base && from - base <= size_ && part.size() <= size_ - (from - base);
+  }
 
   /// Gives the whole pages inside `part` (a piece of bytes()) back to the system; reading them again loads them from
   /// the file, but gives zeros in a copy. Does nothing when `part` covers no whole page or lies elsewhere.
   void release(std::span<const std::byte> part) const noexcept {
-    const auto base = reinterpret_cast<std::uintptr_t>(start_);
-    const auto from = reinterpret_cast<std::uintptr_t>(part.data());
-    if (start_ == nullptr || from < base || from - base > size_ || part.size() > size_ - (from - base)) return;
-    copied_ ? system::release_new(part) : system::release_mapped(part);
+    if (holds(part)) copied_ ? system::release_new(part) : system::release_mapped(part);
   }
 
  private:

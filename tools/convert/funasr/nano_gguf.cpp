@@ -160,7 +160,7 @@ void promise_audio(checkpoint_tensors& from, const published_keys& keys, std::ui
 
 imported_model import_published_nano(const std::shared_ptr<gguf_file>& audio) {
   const auto keep = std::make_shared<both>(both{audio, find_language_model(audio->where())});
-  const gguf_file& text = *keep->text;
+  gguf_file& text = *keep->text;
   const published_keys of_audio(*audio), of_text(text);
   const qwen_files::decoder_settings llm = read_decoder(text, of_text);
   imported_model model;

@@ -18,7 +18,7 @@ void promise_sanm(checkpoint_tensors& from, const std::string& at, const sanm_se
   from.counts.push_back({at + "tp_encoders", static_cast<extent>(s.tp_blocks)});
 }
 
-checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width) {
+checkpoint_tensors published_tensors(gguf_file& file, std::uint32_t width) {
   checkpoint_tensors from = all_tensors(file);
   from.compared = checkpoint_tensors::shapes::taps_kept;
   const auto is_cmvn = [](const stored_tensor& t) { return t.name == "cmvn.shift" || t.name == "cmvn.scale"; };

@@ -20,7 +20,7 @@ void promise_sanm(checkpoint_tensors& from, const std::string& at, const sanm_se
 
 /// A GGUF that FunASR publishes: depthwise kernels are as in packaged files. cmvn.* come last; unless both have `width`
 /// values they are left out.
-checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width);
+checkpoint_tensors published_tensors(gguf_file& file, std::uint32_t width);
 
 }  // namespace funasr_files
 }  // namespace STENO_ABI

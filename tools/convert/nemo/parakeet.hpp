@@ -65,8 +65,10 @@ imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive);
 /// The values of a GGUF file of qvac-parakeet.cpp that holds a Parakeet. Throws steno::error.
 imported_model import_published_parakeet(const std::shared_ptr<gguf_file>& file);
 
-/// A ggml file of whisper.cpp's parakeet (TDT alone), from memory, which `keep` holds. Throws steno::error.
-imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep);
+/// A ggml file of whisper.cpp's parakeet (TDT alone), the bytes of `file` (null: of
+/// memory that outlives the model). Throws steno::error.
+imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes,
+                         std::shared_ptr<weights::mapped_file> file);
 /// True for a ggml file whose header is Parakeet's, not Whisper's.
 bool is_ggml(const std::filesystem::path& path);
 imported_model import_ggml(const std::filesystem::path& path, const import_options& options);

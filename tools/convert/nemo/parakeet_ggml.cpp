@@ -167,17 +167,18 @@ bool is_ggml(const fs::path& path) {
   return file.bytes().size() >= 4 * 18 && word(15) == word(5) && word(16) == word(7) / 2 + 1;
 }
 
-imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep) {
+imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes,
+                         std::shared_ptr<weights::mapped_file> file) {
   weights::byte_cursor at(where, bytes);
   parakeet_settings s = read_header(at);
   read_tables(at, where, s);
   const tokenizers::sentencepiece_vocabulary pieces = read_pieces(at, s.vocabulary);
-  std::vector<stored_tensor> tensors = ggml_tensors(at, 0, 4);
+  std::vector<stored_tensor> tensors = ggml_tensors(at, 0, 4, file.get());
   if (tensors.empty())
     fail({.where = where, .what = "holds no tensors", .hint = "it is one of whisper.cpp's files for its own tests"});
   imported_model model;
   model.where = where;
-  model.source = std::move(keep);
+  model.source = std::move(file);
   checkpoint_tensors from{.where = where, .all = std::move(tensors)};
   const stored_tensor* const joint = find(from, "joint.pred.weight");
   if (joint != nullptr && joint->shape[0] <= static_cast<extent>(limits::width))

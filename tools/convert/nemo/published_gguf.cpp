@@ -199,7 +199,7 @@ void check_published_keys(const gguf_file& file, std::vector<std::string>& notes
   gguf_settings(file).check_all_read(of_models, known, notes);
 }
 
-checkpoint_tensors published_tensors(const gguf_file& file, fastconformer_settings& s,
+checkpoint_tensors published_tensors(gguf_file& file, fastconformer_settings& s,
                                      std::function<std::string(std::string)> heads) {
   checkpoint_tensors from = all_tensors(file);
   const frontends::nemo_mel_options& mel = s.frontend.mel;

@@ -28,7 +28,7 @@ void require_published(const gguf_file& file, const std::string& key, const std:
 void read_published_encoder(const gguf_file& file, fastconformer_settings& s);
 
 /// The tensors of such a file; `heads` is its name for one outside of the encoder that a .nemo file calls so.
-checkpoint_tensors published_tensors(const gguf_file& file, fastconformer_settings& s,
+checkpoint_tensors published_tensors(gguf_file& file, fastconformer_settings& s,
                                      std::function<std::string(std::string)> heads);
 /// Throws steno::error for a key of the model that is not one of theirs.
 void check_published_keys(const gguf_file& file, std::vector<std::string>& notes);

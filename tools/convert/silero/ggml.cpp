@@ -78,7 +78,7 @@ bool is_ggml(const fs::path& path) {
 }
 
 imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, const import_options& options,
-                         std::shared_ptr<void> keep) {
+                         std::shared_ptr<weights::mapped_file> file) {
   weights::byte_cursor at(where, bytes);
   checkpoint_tensors from{.where = where};
   const settings s = read_header(at, from);
@@ -87,12 +87,12 @@ imported_model read_ggml(const std::string& where, std::span<const std::byte> by
           .what = "sample rate of the model in Hz",
           .expected = std::to_string(*options.sample_rate),
           .found = std::to_string(s.sample_rate)});
-  from.all = ggml_tensors(at, 0, 3);
+  from.all = ggml_tensors(at, 0, 3, file.get());
   if (from.all.empty())
     fail({.where = where, .what = "holds no tensors", .hint = "it is one of whisper.cpp's files for its own tests"});
   for (stored_tensor& t : from.all)
     if (t.name.starts_with("_model.")) t.name.erase(0, 7);
-  imported_model model = package(std::move(from), s, std::move(keep));
+  imported_model model = package(std::move(from), s, std::move(file));
   model.notes.emplace_back(
       "it computes what whisper.cpp computes: the beginning of each window is mirrored, where the original (its ONNX "
       "and safetensors files) has the samples before");

@@ -103,7 +103,7 @@ const model_within& choose(const std::vector<model_within>& all, const std::stri
 
 // `constants`: there are others than the model's.
 imported_model import_named(checkpoint_tensors from, const import_options& options, bool constants,
-                            std::shared_ptr<void> keep) {
+                            std::shared_ptr<const void> keep) {
   if (options.cmvn) fail({.where = from.where, .what = "--cmvn is for FunASR models"});
   std::vector<std::string> notes;
   const std::vector<model_within> all = models_of(from);
@@ -162,7 +162,7 @@ bool is_onnx(const fs::path& path) {
 }
 
 imported_model read_onnx(const std::string& where, std::span<const std::byte> bytes, const import_options& options,
-                         std::shared_ptr<void> keep) {
+                         std::shared_ptr<const void> keep) {
   return import_named({.where = where, .all = onnx_tensors(where, bytes)}, options, true, std::move(keep));
 }
 

@@ -13,7 +13,7 @@ namespace silero_files {
 
 void walk_silero_vad(const gguf_file& keys, tensor_taker& taker) { walk_model<models::silero_vad_any>(keys, taker); }
 
-imported_model package(checkpoint_tensors from, const settings& s, std::shared_ptr<void> keep) {
+imported_model package(checkpoint_tensors from, const settings& s, std::shared_ptr<const void> keep) {
   imported_model model;
   model.where = from.where;
   model.source = std::move(keep);

@@ -27,9 +27,9 @@ void walk_silero_vad(const gguf_file& keys, tensor_taker& taker);
 /// whisper.cpp's .bin: "lmgg", then a type that begins with "silero-".
 bool is_ggml(const std::filesystem::path& path);
 imported_model import_ggml(const std::filesystem::path& path, const import_options& options);
-/// The same from bytes that `keep` owns. Throws steno::error.
+/// The same from the bytes of `file` (null: of memory that outlives the model). Throws steno::error.
 imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, const import_options& options,
-                         std::shared_ptr<void> keep);
+                         std::shared_ptr<weights::mapped_file> file);
 
 /// A file that holds the tensors under the names of tinygrad_model.py, or of the archive.
 bool is_safetensors(const std::filesystem::path& path);
@@ -40,7 +40,7 @@ bool is_onnx(const std::filesystem::path& path);
 imported_model import_onnx(const std::filesystem::path& path, const import_options& options);
 /// The same from bytes that `keep` owns. Throws steno::error.
 imported_model read_onnx(const std::string& where, std::span<const std::byte> bytes, const import_options& options,
-                         std::shared_ptr<void> keep);
+                         std::shared_ptr<const void> keep);
 
 /// Settings that no tensor shows.
 struct settings {
@@ -51,7 +51,7 @@ struct settings {
 };
 
 /// The packaged file of these tensors, which have the archive's names without "_model.".
-imported_model package(checkpoint_tensors from, const settings& s, std::shared_ptr<void> keep);
+imported_model package(checkpoint_tensors from, const settings& s, std::shared_ptr<const void> keep);
 
 }  // namespace silero_files
 }  // namespace STENO_ABI

@@ -232,7 +232,7 @@ bool is_ctranslate2(const fs::path& path) {
 }
 
 imported_model read_ctranslate2(const std::string& where, std::span<const std::byte> bytes, const fs::path& folder,
-                                const import_options& options, std::shared_ptr<void> keep) {
+                                const import_options& options, std::shared_ptr<weights::mapped_file> keep) {
   const ctranslate2_file file(bytes, where);
   if (file.specification() != "WhisperSpec")
     fail({.where = where,
@@ -241,6 +241,7 @@ imported_model read_ctranslate2(const std::string& where, std::span<const std::b
   s.audio_heads = heads_of(file, where, "encoder/num_heads");
   s.text_heads = heads_of(file, where, "decoder/num_heads");
   std::vector<stored_tensor> tensors = renamer(file, where).take_all(s);
+  for (stored_tensor& t : tensors) t.file = keep.get();
   const auto size = [&](const char* name, std::size_t axis) {
     const stored_tensor t = file.tensor(name);
     if (axis >= t.shape.size() || t.shape[axis] > 1 << 24)

@@ -64,7 +64,7 @@ class reader {
     }
     return all;
   }
-  std::vector<stored_tensor> tensors() { return ggml_tensors(at_, 1, 3); }
+  std::vector<stored_tensor> tensors(weights::mapped_file* file) { return ggml_tensors(at_, 1, 3, file); }
 
  private:
   std::uint32_t size(const char* what, std::int32_t max) { return ggml_size(at_, what, 1, max); }
@@ -76,15 +76,16 @@ class reader {
 
 bool is_ggml(const fs::path& path) { return file_starts_with(path, ggml_magic); }
 
-imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep) {
+imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes,
+                         std::shared_ptr<weights::mapped_file> file) {
   reader in(where, bytes);
   const settings s = in.header();
   in.filters(s);
   std::vector<std::string> tokens = in.tokens(s);
-  std::vector<stored_tensor> tensors = in.tensors();
+  std::vector<stored_tensor> tensors = in.tensors(file.get());
   if (tensors.empty())
     fail({.where = where, .what = "holds no tensors", .hint = "it is one of whisper.cpp's files for its own tests"});
-  return package(where, s, std::move(tokens), std::move(tensors), std::move(keep));
+  return package(where, s, std::move(tokens), std::move(tensors), std::move(file));
 }
 
 imported_model import_ggml(const fs::path& path, const import_options& options) {

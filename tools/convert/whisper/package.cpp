@@ -80,7 +80,7 @@ std::uint32_t text_tokens(const settings& s) { return s.text > 0 ? s.text : text
 void walk_whisper(const gguf_file& keys, tensor_taker& taker) { walk_model<whisper::whisper_any>(keys, taker); }
 
 imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
-                       std::vector<stored_tensor> tensors, std::shared_ptr<void> source) {
+                       std::vector<stored_tensor> tensors, std::shared_ptr<const void> source) {
   check(where, s);
   if (tokens.size() != text_tokens(s))
     fail({.where = where,

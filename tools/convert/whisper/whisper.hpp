@@ -50,7 +50,7 @@ std::uint32_t text_tokens(const settings& s);
 /// The packaged file. `tokens` are the text tokens in GPT-2's byte letters; `tensors` have openai's names and must be
 /// exactly those of the settings. Throws steno::error.
 imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
-                       std::vector<stored_tensor> tensors, std::shared_ptr<void> source);
+                       std::vector<stored_tensor> tensors, std::shared_ptr<const void> source);
 
 /// Those of a published size; empty for others. `file_name` tells large-v1 from large-v2.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> published_alignment_heads(const settings& s,
@@ -80,14 +80,15 @@ imported_model import_huggingface(const std::filesystem::path& path, const impor
 bool is_mlx(const std::filesystem::path& path);
 imported_model import_mlx(const std::filesystem::path& path, const import_options& options);
 bool is_ctranslate2(const std::filesystem::path& path);
-/// A model.bin from memory, which `keep` holds, and what lies beside it in `folder`.
+/// A model.bin, the bytes of `keep` (null: of memory that outlives the model), and what lies beside it in `folder`.
 imported_model read_ctranslate2(const std::string& where, std::span<const std::byte> bytes,
                                 const std::filesystem::path& folder, const import_options& options,
-                                std::shared_ptr<void> keep);
+                                std::shared_ptr<weights::mapped_file> keep);
 imported_model import_ctranslate2(const std::filesystem::path& path, const import_options& options);
 bool is_ggml(const std::filesystem::path& path);
-/// From memory, which `keep` holds.
-imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep);
+/// The bytes of `file` (null: of memory that outlives the model).
+imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes,
+                         std::shared_ptr<weights::mapped_file> file);
 imported_model import_ggml(const std::filesystem::path& path, const import_options& options);
 
 }  // namespace whisper_files
