@@ -8,6 +8,7 @@
 #include <random>
 
 #include "convert.hpp"
+#include "convert/mapped_and_copied.hpp"
 #include "convert/small_whisper.hpp"
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
@@ -152,6 +153,7 @@ TEST_F(ctranslate2, is_the_same_model) {
     const opened_checkpoint o = open_checkpoint(path, weights::file_reading::copied);
     EXPECT_TRUE(o.notes.empty());
     EXPECT_TRUE(o.image == hf_);
+    test::expect_mapped_like_copied(path);
   }
   // Without tokenizer files of Hugging Face's, the list of all tokens has them.
   fs::remove(dir_.path() / "vocab.json");

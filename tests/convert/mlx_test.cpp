@@ -8,6 +8,7 @@
 #include <random>
 
 #include "convert.hpp"
+#include "convert/mapped_and_copied.hpp"
 #include "convert/small_whisper.hpp"
 #include "npz.hpp"
 #include "support/golden.hpp"
@@ -110,17 +111,7 @@ class mlx : public testing::Test {
 
 TEST_F(mlx, is_the_same_model_in_both_containers) {
   const std::vector<std::byte> wanted = image(hf_);
-  // Safetensors are used where they lie.
-  const opened_checkpoint mapped = open_checkpoint(hf_), copied = open_checkpoint(hf_, weights::file_reading::copied);
-  EXPECT_LT(mapped.image.size() + 1000000, copied.image.size());
-  ASSERT_EQ(mapped.file.size(), copied.file.size());
-  for (std::size_t i = 0; i < copied.file.size(); ++i) {
-    const weights::tensor_ref a = copied.file.tensor(i);
-    const auto b = mapped.file.find(a.name);
-    ASSERT_TRUE(b) << a.name;
-    EXPECT_EQ(b->shape_text() + weights::format_name(b->format), a.shape_text() + weights::format_name(a.format));
-    EXPECT_TRUE(std::equal(b->bytes.begin(), b->bytes.end(), a.bytes.begin(), a.bytes.end())) << a.name;
-  }
+  test::expect_mapped_like_copied(hf_);
   npz(mlx_arrays(tensors_));
   for (const fs::path& path : {mlx_, mlx_ / "weights.npz", mlx_ / "config.json"}) EXPECT_TRUE(image(path) == wanted);
   fs::remove(mlx_ / "weights.npz");

@@ -3,6 +3,7 @@
 #include <steno/models/silero_vad.hpp>
 
 #include "convert.hpp"
+#include "convert/mapped_and_copied.hpp"
 #include "silero/silero.hpp"
 #include "support/golden.hpp"
 #include "support/onnx_case.hpp"
@@ -44,6 +45,7 @@ TEST(silero_convert, ggml_files_become_the_archives_tensors) {
   const auto tensors = test::silero_tensors(16000, 3, small);
   const written file("x.bin", test::silero_ggml(tensors));
   EXPECT_TRUE(silero_files::is_ggml(file.path()));
+  test::expect_mapped_like_copied(file.path());
   const opened_checkpoint opened = open_checkpoint(file.path());
   EXPECT_EQ(opened.file.text("general.architecture"), "silero_vad");
   EXPECT_EQ(opened.file.text("general.version"), "6.2.0");
@@ -110,6 +112,7 @@ TEST(silero_convert, names_of_safetensors_are_either_kind) {
     const opened_checkpoint opened = open_checkpoint(file.path(), weights::file_reading::copied);
     if (first.empty()) first = opened.image;
     EXPECT_EQ(opened.image, first);
+    test::expect_mapped_like_copied(file.path());
     EXPECT_EQ(opened.file.number("silero_vad.left_padding"), 0);
     EXPECT_EQ(opened.file.number("silero_vad.round_to_half"), 0);
   }

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "convert.hpp"
+#include "convert/mapped_and_copied.hpp"
 #include "npy.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
@@ -51,6 +52,8 @@ TEST(whisper_files, byte_letters) {
 
 TEST(whisper_files, ggml_in_three_formats) {
   STENO_REQUIRE_SHARED(shared);
+  for (const char* file : {"ggml-model.bin", "ggml-model-q8_0.bin", "ggml-model-q5_0.bin"})
+    test::expect_mapped_like_copied(ggml(shared, file));
   const opened_checkpoint f16 = open_checkpoint(ggml(shared, "ggml-model.bin"));
   EXPECT_EQ(f16.file.text("general.architecture"), "whisper");
   EXPECT_EQ(f16.file.number("whisper.encoder.attention_heads"), 2);
