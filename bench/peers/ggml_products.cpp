@@ -194,7 +194,7 @@ void compare(const format_pair& f, const shape& s, extent rows, int rounds) {
   for (int round = -1; round < rounds; ++round) {
     limits.push_back(rows < 8                                           ? steno_bench::read_rate()
                      : kernels::is_int8(family)                         ? steno_bench::int8_rate()
-                     : family == kernels::weight_family::bfloat_columns ? steno_bench::bfloat_rate()
+                     : family == kernels::weight_family::rounded_columns ? steno_bench::bfloat_rate()
                                                                         : steno_bench::fma_rate());
     for (std::size_t i = 0; i < turns.size(); ++i) {
       const double from = now();

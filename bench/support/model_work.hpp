@@ -12,7 +12,7 @@ namespace steno_bench {
 inline void add_products(work& w, steno::dtype format, double operations) {
   const steno::kernels::weight_family family = steno::kernels::family_of(format);
   (steno::kernels::is_int8(family)                           ? w.int8_ops
-   : family == steno::kernels::weight_family::bfloat_columns ? w.bfloat_flops
+   : family == steno::kernels::weight_family::rounded_columns ? w.bfloat_flops
                                                              : w.flops) += operations;
 }
 

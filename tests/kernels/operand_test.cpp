@@ -27,9 +27,25 @@ TEST(operand, splits_rows_into_nearly_equal_panels) {
   }
 }
 
-void check_quantised(dtype format, extent values, extent blocks) {
+TEST(operand, panels_for_tiles_are_full_but_for_the_last) {
+  for (extent rows = 1; rows < 140; ++rows) {
+    const kernels::detail::panel_split split(rows, 32, 16);
+    EXPECT_EQ(split.count, (rows + 31) / 32);
+    extent next = 0;
+    for (extent p = 0; p < split.count; ++p) {
+      EXPECT_EQ(split.first(p), next);
+      EXPECT_LE(split.height(p), split.height(0));
+      EXPECT_LE(split.height(p), 32);
+      EXPECT_TRUE(p + 1 == split.count || split.height(p) % 16 == 0) << rows;
+      next += split.height(p);
+    }
+    EXPECT_EQ(next, rows);
+  }
+}
+
+void check_quantised(dtype format, extent values, extent blocks, extent rows = 13) {
   const isa_guard guard;
-  matrix_f x = random_matrix(13, values * blocks, 1);
+  matrix_f x = random_matrix(rows, values * blocks, 1);
   x.row(2).setZero();
   x.row(3) *= 1e-36f;  // 127 / max would overflow: a zero block
   x.row(4) *= 1e-20f;
@@ -55,8 +71,8 @@ void check_quantised(dtype format, extent values, extent blocks) {
           EXPECT_EQ(o.scales[at], zero ? 0 : largest / 127) << name_of(level);
           int sums[2] = {};
           for (extent k = 0; k < values; ++k) {
-            const extent block = b * o.span + k / 32;
-            const int q = o.quants[m0 * x.cols() + (block * height + r) * 32 + k % 32];
+            const extent width = o.paired ? 64 : 32, value = b * values + k;
+            const int q = o.quants[m0 * x.cols() + (value / width * height + r) * width + value % width];
             EXPECT_EQ(q, zero ? 0 : static_cast<int>(std::nearbyint(v[k] * (127 / largest)))) << name_of(level);
             sums[k % 32 / 16] += q;
           }
@@ -76,6 +92,7 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) { check_quan
 TEST(operand, quantises_spans_as_defined_on_every_instruction_set) {
   check_quantised(dtype::q8_128, 128, 19);
   check_quantised(dtype::q8_128, 128, 3);
+  check_quantised(dtype::q8_128, 128, 3, 75);  // several panels of tiles, the last one lower
 }
 
 TEST(operand, splits_rows_into_bfloat16_numbers) {

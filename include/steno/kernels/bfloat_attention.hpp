@@ -44,7 +44,7 @@ inline void multiply_panels(const std::uint16_t* x, extent rows, extent steps, e
 
 inline void attention_tile(const detail::attention_job& job, extent head, extent slot, extent tile,
                            float* scratch) noexcept {
-  shape_tiles(tile_rows, tile_rows);
+  shape_tiles();
   attention_tile_of<tile_products>(job, head, slot, tile, scratch);
   _tile_release();
 }

@@ -12,6 +12,7 @@
 #include <steno/core/view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include <steno/kernels/isa/avx512.hpp>
@@ -22,6 +23,13 @@ inline namespace STENO_ABI {
 namespace kernels::avx512 {
 
 inline constexpr extent tile_values = 512;  // of bfloat16 in a tile: 16 pairs by 16 rows or columns
+
+/// Where the values of two rows of 16 columns lie that become 16 pairs.
+inline constexpr auto pair_places = [] {
+  std::array<std::uint16_t, 32> places{};
+  for (std::size_t i = 0; i < 32; ++i) places[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 16);
+  return places;
+}();
 
 /// The upper halves of each pair of lanes, side by side: one row of a tile.
 STENO_INLINE __m512i paired(__m512i low, __m512i high) {

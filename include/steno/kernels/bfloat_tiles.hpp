@@ -76,13 +76,14 @@ struct alignas(64) tile_shapes {
   std::uint16_t row_bytes[16] = {};
   std::uint8_t rows[16] = {};
 };
-/// Tiles 0 to 3: sums of two panels by two groups; 4 and 5: x of the panels; 6 and 7: weights of the groups.
-STENO_INLINE void shape_tiles(extent first, extent second) noexcept {
+/// Tiles 0 to 3: sums of two panels by two groups; 4 and 5: x of the panels; 6 and 7: weights of the groups. All have
+/// 16 rows: a lower panel's others meet what lies behind it, and nobody reads the results. Shapes are set once for a
+/// task: it takes as long as many products.
+STENO_INLINE void shape_tiles() noexcept {
   tile_shapes shapes;
   for (int t = 0; t < 8; ++t) {
     shapes.row_bytes[t] = 64;
-    const bool weights = t >= 6, of_first = t < 2 || t == 4;
-    shapes.rows[t] = static_cast<std::uint8_t>(weights ? 16 : of_first ? first : second);
+    shapes.rows[t] = 16;
   }
   asm volatile("" ::"r"(&shapes) : "memory");  // gcc 12's _tile_loadconfig says that it reads eight bytes
   _tile_loadconfig(&shapes);
@@ -146,35 +147,29 @@ STENO_INLINE void multiply_step(std::index_sequence<I...>, const tile_job& job, 
   (multiply(std::integral_constant<std::size_t, I>{}), ...);
 }
 
+alignas(64) inline constexpr float zeros[16] = {};
+
 template <int XTerms, int Terms, int Panels>
 [[gnu::noinline]] void bfloat_tiles(const tile_job& job) noexcept {
   const std::ptrdiff_t stride = job.sums_stride * 4;
-  if (job.first) {
-    _tile_zero(0);
-    _tile_zero(1);
-    if constexpr (Panels == 2) {
-      _tile_zero(2);
-      _tile_zero(3);
-    }
-  } else {
-    _tile_loadd(0, job.sums[0], stride);
-    _tile_loadd(1, job.sums[0] + 16, stride);
-    if constexpr (Panels == 2) {
-      _tile_loadd(2, job.sums[1], stride);
-      _tile_loadd(3, job.sums[1] + 16, stride);
-    }
+  // A cleared tile (tilezero) would make the product into it wait for all products before it: zeros are loaded instead.
+  const float* const from[] = {job.first ? zeros : job.sums[0], job.first ? zeros : job.sums[1]};
+  const std::ptrdiff_t from_stride = job.first ? 0 : stride, second = job.first ? 0 : 16;
+  _tile_loadd(0, from[0], from_stride);
+  _tile_loadd(1, from[0] + second, from_stride);
+  if constexpr (Panels == 2) {
+    _tile_loadd(2, from[1], from_stride);
+    _tile_loadd(3, from[1] + second, from_stride);
   }
   const std::uint16_t* x[] = {job.x[0], job.x[1]};
   const std::uint16_t* w = job.weights;
-  fetcher fetch = *job.fetch;
   for (extent i = 0; i < job.steps; ++i) {
-    fetch.fetch();
+    job.fetch->fetch();  // where it is: a copy would be read as a whole just after its parts were written
     multiply_step<XTerms, Terms, Panels>(std::make_index_sequence<products_of<XTerms, Terms>.size()>{}, job, x, w);
     x[0] += XTerms * job.next_x[0];
     x[1] += XTerms * job.next_x[1];
     w += Terms * 2 * tile_values;
   }
-  *job.fetch = fetch;
   _tile_stored(0, job.sums[0], stride);
   _tile_stored(1, job.sums[0] + 16, stride);
   if constexpr (Panels == 2) {

@@ -57,7 +57,7 @@ inline constexpr isa isa_levels[] = {isa::scalar, isa::simd128};
 constexpr std::string_view name_of(isa level) { return level == isa::simd128 ? "simd128" : "scalar"; }
 #else
 /// avx2: avx2 fma f16c. avxvnni: + avxvnni. avx512: avx2 + f bw vl dq. avx512vnni: + vnni. amx: + vbmi, tiles of
-/// bfloat16.
+/// bfloat16 and int8.
 enum class isa { scalar, avx2, avxvnni, avx512, avx512vnni, amx };
 inline constexpr isa isa_levels[] = {isa::scalar, isa::avx2, isa::avxvnni, isa::avx512, isa::avx512vnni, isa::amx};
 
@@ -116,8 +116,9 @@ constexpr isa promised_isa() {
 inline bool tiles_are_granted() noexcept {
 #if defined(__linux__) && defined(SYS_arch_prctl)
   unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned vbmi = 1u << 1, bf16 = 1u << 22, tile = 1u << 24;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (c & vbmi) == 0 || (d & bf16) == 0 || (d & tile) == 0)
+  constexpr unsigned vbmi = 1u << 1, bf16 = 1u << 22, tile = 1u << 24, int8 = 1u << 25;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (c & vbmi) == 0 || (d & bf16) == 0 || (d & tile) == 0 ||
+      (d & int8) == 0)
     return false;
   constexpr long request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, which older headers lack
   return ::syscall(SYS_arch_prctl, request, tile_data) == 0;

@@ -11,7 +11,7 @@
 //   minima. Starts and offsets have two more planes, of the sums of the first and of the last 16 values, for weights
 //   whose 16 values share a scale.
 // Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
-// bfloat_columns: as columns, but rounded to bfloat16; pairs of them where vdpbf16ps is fast (product/avx512bf16.hpp).
+// rounded_columns: as columns, but rounded to bfloat16; pairs of them where vdpbf16ps is fast (product/avx512bf16.hpp).
 // Rows may be made while they are prepared (row_source): those of a convolution, which are nine times its input, then
 // never exist as a whole.
 // Panels are of nearly equal height, no higher than the table's. q is that of ggml's Q8_0, but the scale is not rounded
@@ -141,10 +141,10 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
   o.cols = x.cols();
   if (o.rows == 0) return o;
   const auto count = static_cast<std::size_t>(o.rows * o.cols);
-  const bool int8 = is_int8(o.family), rounds = o.family == weight_family::bfloat_columns;
+  const bool int8 = is_int8(o.family), rounds = o.family == weight_family::rounded_columns;
   // f(first row, rows of x) for each panel of up to `height` rows.
-  const auto each_panel = [&](extent height, auto&& f) {
-    o.split = panel_split(o.rows, height);
+  const auto each_panel = [&](extent height, extent step, auto&& f) {
+    o.split = panel_split(o.rows, height, step);
     x.reserve(o.split.height(0), frame, run);
     run.run(o.split.count,
             [&](extent p, int worker) { f(o.split.first(p), x.piece(o.split.first(p), o.split.height(p), worker)); });
@@ -152,11 +152,12 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
   // A step of tiles is 32 values of K: of fewer, as a first convolution has, the larger part would be zeros.
   if (const extent from = table.terms_from(o.family);
       from != 0 && o.rows >= from && o.cols >= 32 && o.cols % table.term_multiple == 0) {
-    o.term_count = o.family == weight_family::half_columns ? 3 : 1;
+    o.term_count = o.family == weight_family::f16_columns || o.family == weight_family::bf16_columns ? 3 : 1;
     const extent length = steps_of(o.cols) * 32 * o.term_count;
-    auto* terms = frame.take<std::uint16_t>(static_cast<std::size_t>(o.rows * length));
+    // Tiles read as many rows of a panel as the highest one has.
+    auto* terms = frame.take<std::uint16_t>(static_cast<std::size_t>(o.rows * length + table.term_panel * 32));
     o.terms = terms;
-    each_panel(table.term_panel, [&](extent m, const view<const float>& rows) {
+    each_panel(table.term_panel, table.tile_rows, [&](extent m, const view<const float>& rows) {
       table.split({.x = rows.data(),
                    .stride = rows.outerStride(),
                    .rows = rows.rows(),
@@ -167,7 +168,9 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
   } else if (int8) {
     o.span = layout_of(weight_format).span;
     assert(o.cols % (o.span * block) == 0);
-    auto* quants = frame.take<std::int8_t>(count);
+    o.paired = o.span > 1 && table.span_panel != 0 && o.rows > table.int8_few(8);
+    // Tiles read as many rows of a panel as the highest one has.
+    auto* quants = frame.take<std::int8_t>(count + static_cast<std::size_t>(64 * table.span_panel));
     const extent padded = padded_scales(o.cols, o.span);
     o.plane = o.rows * padded;
     auto* scales = frame.take<float>(static_cast<std::size_t>(o.plane));
@@ -178,12 +181,14 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
     o.scales = scales;
     o.starts = starts;
     o.offsets = offsets;
-    each_panel(table.int8_panel, [&](extent m, const view<const float>& rows) {
+    const extent height = o.paired ? table.span_panel : table.int8_panel, step = o.paired ? table.tile_rows : 1;
+    each_panel(height, step, [&](extent m, const view<const float>& rows) {
       table.quantise({.x = rows.data(),
                       .stride = rows.outerStride(),
                       .rows = rows.rows(),
                       .blocks = o.cols / block,
                       .span = o.span,
+                      .paired = o.paired,
                       .quants = quants + m * o.cols,
                       .scales = scales + m * padded,
                       .starts = starts + m * padded,
@@ -195,7 +200,7 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
              (is_columns(o.family) || (o.family == weight_family::float_rows && o.rows >= table.float_panels_from))) {
     auto* panels = frame.take<float>(count);
     o.panels = panels;
-    each_panel(table.float_panel, [&](extent m, const view<const float>& rows) {
+    each_panel(table.float_panel, 1, [&](extent m, const view<const float>& rows) {
       float* const to = panels + m * o.cols;
       table.interleave(rows.data(), rows.outerStride(), rows.rows(), o.cols, to);
       if (rounds) round_to_bfloats(to, static_cast<std::size_t>(rows.size()));

@@ -1,8 +1,8 @@
 // steno/kernels/packed_layout.hpp - how weights lie in memory for the product kernels, format by format.
 //
-// Formats fall into five families. float_rows (f32): products read the stored rows, nothing is packed. half_columns
-// (f16, bf16): groups of 16 rows of the weight, transposed to [K][16], so that they are widened without shuffles.
-// bfloat_columns (bf16_a16): the same; x is rounded to bfloat16.
+// Formats fall into six families. float_rows (f32): products read the stored rows, nothing is packed. f16_columns and
+// bf16_columns: groups of 16 rows of the weight, transposed to [K][16], so that they are widened without shuffles.
+// rounded_columns (bf16_a16): the same; x is rounded to bfloat16.
 // int8_blocks (block formats) and int8_spans (q8_128): groups of 16 rows, K / 32 blocks each. What the tiles eat is one
 // byte per weight, vectors of four values of 16 columns,
 //   tile [8][16][4] u8   byte (j, c, i) = q[row c of the group][32 b + 4 j + i] + 128
@@ -31,13 +31,13 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 /// How products treat a stored format; `none`: there is no product for it.
-enum class weight_family { none, float_rows, half_columns, bfloat_columns, int8_blocks, int8_spans };
+enum class weight_family { none, float_rows, f16_columns, bf16_columns, rounded_columns, int8_blocks, int8_spans };
 /// Whether x becomes int8 for them: blocks of values with a scale, or spans of several blocks with one.
 constexpr bool is_int8(weight_family f) { return f == weight_family::int8_blocks || f == weight_family::int8_spans; }
 
 /// Whether they are packed as columns of 16-bit floats.
 constexpr bool is_columns(weight_family f) {
-  return f == weight_family::half_columns || f == weight_family::bfloat_columns;
+  return f == weight_family::f16_columns || f == weight_family::bf16_columns || f == weight_family::rounded_columns;
 }
 
 namespace detail {
@@ -110,8 +110,9 @@ constexpr std::size_t group_bytes(dtype format, extent cols) {
 
 constexpr weight_family family_of(dtype format) {
   if (format == dtype::f32) return weight_family::float_rows;
-  if (format == dtype::f16 || format == dtype::bf16) return weight_family::half_columns;
-  if (format == dtype::bf16_a16) return weight_family::bfloat_columns;
+  if (format == dtype::f16) return weight_family::f16_columns;
+  if (format == dtype::bf16) return weight_family::bf16_columns;
+  if (format == dtype::bf16_a16) return weight_family::rounded_columns;
   const detail::block_layout l = detail::layout_of(format);
   return l.bits == 0 ? weight_family::none : l.span > 1 ? weight_family::int8_spans : weight_family::int8_blocks;
 }

@@ -15,7 +15,7 @@ namespace kernels {
 
 /// Whether products with weights of this format round what they are multiplied by: attention_options::rounds.
 constexpr bool rounds_beside(dtype weights) noexcept {
-  return is_int8(family_of(weights)) || family_of(weights) == weight_family::bfloat_columns;
+  return is_int8(family_of(weights)) || family_of(weights) == weight_family::rounded_columns;
 }
 
 /// How an encoder's keys and values are packed for many calls of a decoder.

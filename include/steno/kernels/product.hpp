@@ -78,7 +78,7 @@ struct strip_plan {
 };
 
 inline constexpr extent strip_bytes = 420 << 10;  // quants of x in a strip of an int8 product
-inline constexpr extent term_bytes = 1500 << 10;  // of x in a strip of a product in bfloat16 tiles
+inline constexpr extent term_bytes = 1000 << 10;  // of x in a strip of a product in bfloat16 tiles
 
 /// One of the ways of doing a product: how it is cut, and who does a strip.
 struct product_way {
@@ -95,14 +95,16 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
   if (x.terms != nullptr)
     return {.strip = table.term_strip,
             .columns = 2 * group,
-            .rows = std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 8 * height),
+            .rows = std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 4 * height),
             .scratch = table.term_scratch,
             .step = 2,
             .panels = true,
             .packed = true};
   if (is_int8(x.family)) {
     const bool few = table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
-    return {.strip = few ? table.int8_row_strip : int8_strip,
+    return {.strip = few                           ? table.int8_row_strip
+                     : table.int8_strip != nullptr ? table.int8_strip
+                                                   : int8_strip,
             .columns = (few ? 2 : table.int8_groups) * group,
             .rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows),
             .scratch = unpack_floats,

@@ -13,7 +13,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/bfloat_tiles.hpp>
-#include <steno/kernels/product/avx512vnni.hpp>
+#include <steno/kernels/product/amx_spans.hpp>
 
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_amx_begin.hpp>
@@ -50,15 +50,24 @@ struct half_source {
   void widen(extent first, extent count, float*, std::uint16_t* out) const noexcept {
     const extent cols = s.w->cols;
     const auto* const packed = reinterpret_cast<const std::uint16_t*>(s.packed);
+    const __m512i places = _mm512_loadu_si512(avx512::pair_places.data());
     for (extent i = 0; i < count; ++i, out += terms * 2 * tile_values)
       for (extent g = 0; g < 2; ++g)
         for (extent p = 0; p < 16; ++p) {
           const extent k = 32 * (first + i) + p;
-          const auto number = [&](extent at) __attribute__((always_inline)) {
-            const std::uint16_t* const from = packed + (g * cols + at) * 16;
-            return at >= cols ? zero() : F == dtype::f16 ? avx512::load_f16(from) : avx512::load_bf16(from);
-          };
-          put_terms<terms>(number(k), number(k + 16), out + g * tile_values + 32 * p, 2 * tile_values);
+          std::uint16_t* const to = out + g * tile_values + 32 * p;
+          const auto row = [&](extent at) __attribute__((always_inline)) { return packed + (g * cols + at) * 16; };
+          if constexpr (F == dtype::f16) {
+            const auto number = [&](extent at) __attribute__((always_inline)) {
+              return at < cols ? avx512::load_f16(row(at)) : zero();
+            };
+            put_terms<terms>(number(k), number(k + 16), to, 2 * tile_values);
+          } else {  // as it is
+            const __mmask32 low = k < cols ? 0x0000ffffu : 0, high = k + 16 < cols ? 0xffff0000u : 0;
+            const __m512i first_row = _mm512_maskz_loadu_epi16(low, row(k));
+            const __m512i both = _mm512_mask_loadu_epi16(first_row, high, row(k + 16) - 16);
+            _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi16(0xffffffffu, places, both));
+          }
         }
   }
 };
@@ -148,7 +157,7 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
   float* const rest = s.scratch + wide_tiles * tile_values / 2;
   const extent steps = detail::steps_of(x.cols), pairs = (s.last - s.first + 1) / 2;
   const bool more = s.w->rows > s.n1 && s.w->packed != nullptr;
-  extent shaped[2] = {0, 0};
+  shape_tiles();
   for (extent i = 0; i < steps; i += chunk) {
     const extent count = std::min(chunk, steps - i);
     weights.widen(i, count, rest, wide);
@@ -159,8 +168,6 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
     for (extent p = s.first; p < s.last; p += 2) {
       const bool two = p + 1 < s.last;
       const extent m = x.split.first(p), heights[] = {x.split.height(p), x.split.height(two ? p + 1 : p)};
-      if (heights[0] != shaped[0] || heights[1] != shaped[1])
-        shape_tiles(shaped[0] = heights[0], shaped[1] = heights[1]);
       tile_job job{.x = {},
                    .next_x = {heights[0] * 32, heights[1] * 32},
                    .weights = wide,
@@ -199,9 +206,15 @@ inline void term_strip(const detail::strip& s) noexcept {
 }  // namespace product
 
 inline constexpr detail::product_table with_tiles(detail::product_table t) {
-  t.half_terms_from = t.bfloat_terms_from = 24;  // fewer do not pay for the widening of the weights
-  t.int8_terms_from = 64;
-  t.term_panel = tile_rows;
+  // Fewer rows do not pay for the widening of the weights.
+  t.f16_terms_from = 33;
+  t.bf16_terms_from = 12;
+  t.rounded_terms_from = 8;
+  t.int8_terms_from = 40;
+  t.span_panel = product::span_rows;
+  t.int8_tile = product::int8_tile;
+  t.int8_strip = product::int8_strip;
+  t.term_panel = t.tile_rows = tile_rows;
   t.term_scratch = product::wide_tiles * tile_values / 2 + product::rest_floats;
   t.split = product::split;
   t.term_strip = product::term_strip;

@@ -10,7 +10,6 @@
 #include <steno/kernels/bfloat_terms.hpp>
 #include <steno/kernels/product/avx512vnni.hpp>
 
-#include <array>
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_avx512bf16_begin.hpp>
 namespace steno {
@@ -18,7 +17,7 @@ inline namespace STENO_ABI {
 namespace kernels::avx512bf16 {
 namespace product {
 
-using avx512::f32x16, avx512::load, avx512::load_n, avx512::rounded;
+using avx512::f32x16, avx512::load, avx512::load_n, avx512::rounded, avx512::pair_places;
 
 inline constexpr extent pair_rows = 12, pair_columns = 32;
 inline constexpr extent chunk_pairs = 256;  // of a strip: 32 KiB of weights
@@ -51,13 +50,6 @@ STENO_INLINE __m512 add_pairs(__m512 sum, __m512 x, __m512 w) {
   asm("vdpbf16ps\t%2, %1, %0" : "+v"(sum) : "v"(x), "vm"(w));
   return sum;
 }
-/// Where the values of two rows of 16 columns lie that become 16 pairs.
-inline constexpr auto pair_places = [] {
-  std::array<std::uint16_t, 32> places{};
-  for (std::size_t i = 0; i < 32; ++i) places[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 16);
-  return places;
-}();
-
 /// A tile's part of a strip: a panel of x by two groups of columns.
 struct pair_job {
   const float* x;  // pairs, [count][height]
@@ -126,7 +118,7 @@ inline void pair_strip(const detail::strip& s) noexcept {
 }  // namespace product
 
 inline constexpr detail::product_table with_pairs(detail::product_table t) {
-  t.bfloat_terms_from = 6;
+  t.rounded_terms_from = 6;
   t.term_panel = product::pair_rows;
   t.term_multiple = 2;
   t.split = product::split;

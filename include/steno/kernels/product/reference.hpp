@@ -1,7 +1,7 @@
 // steno/kernels/product/reference.hpp - the products in plain C++: the specification of the vector kernels.
 //
 //   float_rows   p[m, n] = sum over k, ascending, of x[m, k] * w[n, k], in f32
-//   half_columns, bfloat_columns  the same; for the second, x is rounded to bfloat16
+//   f16_columns, bf16_columns, rounded_columns  the same; for the last, x is rounded to bfloat16
 //   int8_blocks  p[m, n] = sum over blocks b, ascending, of fma(float(d_b) * dw[n, b], dx[m, b], ...)
 //                with d_b = sum over the 32 (with halves: 16) values of qw * qx, exact in integers, dw as in
 //                weights/blocks.hpp; where weights have minima, fma(mw[n, b], dx[m, b] * sum(qx), ...) follows each

@@ -19,15 +19,21 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 namespace detail {
-/// Rows cut into the fewest panels of up to `max_rows` rows, as equal as possible, the higher ones first.
+/// Rows cut into the fewest panels of up to `max_rows` rows, as equal as possible, the higher ones first. With a
+/// `step`, which divides max_rows, panels have a multiple of so many rows, but for the last.
 struct panel_split {
   panel_split() = default;
-  panel_split(extent rows, extent max_rows)
-      : count((rows + max_rows - 1) / max_rows), base(rows / std::max<extent>(count, 1)), extra(rows - base * count) {}
-  extent first(extent panel) const { return panel * base + std::min(panel, extra); }
-  extent height(extent panel) const { return base + (panel < extra ? 1 : 0); }
+  panel_split(extent all_rows, extent max_rows, extent row_step = 1)
+      : rows(all_rows), step(row_step), count((rows + max_rows - 1) / max_rows) {
+    const extent steps = (rows + step - 1) / step;
+    base = steps / std::max<extent>(count, 1);
+    extra = steps - base * count;
+  }
+  extent first(extent panel) const { return (panel * base + std::min(panel, extra)) * step; }
+  extent height(extent panel) const { return std::min((base + (panel < extra ? 1 : 0)) * step, rows - first(panel)); }
 
-  extent count = 0, base = 0, extra = 0;
+  extent rows = 0, step = 1, count = 0;
+  extent base = 0, extra = 0;  // in steps
 };
 /// Scales of a row of x, one for every `span` blocks, as they are counted.
 constexpr extent padded_scales(extent cols, extent span) { return (cols / (span * block) + 15) / 16 * 16; }
@@ -47,11 +53,13 @@ class operand {
   extent stride = 0;
   detail::panel_split split;      ///< of the panels below
   const float* panels = nullptr;  ///< columns, and float_rows with many rows: [cols][height] per panel
-  /// float_rows with few rows: [cols / 16][height][16] per panel; bfloat_columns without panels: rounded rows.
+  /// float_rows with few rows: [cols / 16][height][16] per panel; rounded_columns without panels: rounded rows.
   const float* lines = nullptr;
-  const std::int8_t* quants = nullptr;  ///< int8_blocks and int8_spans: [blocks][height][32] per panel
-  extent span = 1;                      ///< blocks that share a scale
-  const float* scales = nullptr;        ///< [blocks / span][height] per panel
+  /// int8_blocks and int8_spans: [blocks][height][32] per panel, or with `paired` [blocks / 2][height][64].
+  const std::int8_t* quants = nullptr;
+  bool paired = false;
+  extent span = 1;                ///< blocks that share a scale
+  const float* scales = nullptr;  ///< [blocks / span][height] per panel
   /// As scales are: the table's sum_origin - 128 * sum of their quants; then, where a scale is a block's, [2] planes of
   /// its halves.
   const float* starts = nullptr;
@@ -82,7 +90,7 @@ struct strip {
   extent y_stride;
   extent first, last;       // panels of x where it has any, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
-  const std::byte* packed;  // half_columns and int8: the group of column n0
+  const std::byte* packed;  // columns and int8: the group of column n0
   std::size_t next_group;   // bytes from group to group
   block_layout layout;      // int8
   read_ahead ahead;         // few rows
@@ -135,6 +143,7 @@ struct int8_job {
 struct quantise_job {
   const float* x;
   extent stride, rows, blocks, span;
+  bool paired;  // two blocks of a row side by side: of spans, where there are tiles of int8
   std::int8_t* quants;
   float* scales;
   float *starts, *offsets;  // of halves only where span is 1
@@ -152,14 +161,16 @@ struct split_job {
 
 struct product_table {
   // int8
+  extent tile_rows = 1;           // where there are tiles: what their panels have a multiple of, but for the last
   extent int8_panel;              // rows of a panel
+  extent span_panel = 0;          // where there are tiles of int8: of a panel of int8_spans with more than few rows
   extent int8_groups;             // of 16 columns in a tile; a strip is one tile wide
   extent int8_rows;               // of a strip
   bool int8_tile_fetches;         // what comes next
   bool int8_tile_biased;          // it takes unpacked quants with the layout's bias, so that 128 is their zero
   bool int8_tile_widens = false;  // it takes scales of spans as they are packed, next_quants apart
   float sum_origin;               // that sums are counted from: 0, or detail::sum_origin
-  // float_rows and half_columns
+  // float_rows and columns
   extent float_dot_rows;  // rows of x in a tile where rows meet rows; 0: the rows are read where they are
   extent float_panel;
   extent float_panels_from;  // number of rows from which x is copied into panels; below, rows meet rows (f32)
@@ -177,10 +188,11 @@ struct product_table {
   void (*float_row_strip)(const strip&) noexcept;
   // Where there are such: rows of x, in one panel, up to which a strip of quants of so many bits is int8_row_strip's.
   extent (*int8_few)(int bits) noexcept = nullptr;
+  void (*int8_strip)(const strip&) noexcept = nullptr;  // of more rows, where it is not detail::int8_strip
   void (*int8_row_strip)(const strip&) noexcept = nullptr;
   // Where there are tiles or dot products of bfloat16: numbers of rows from which they do the work (0: never), rows of
   // a panel, and scratch.
-  extent half_terms_from = 0, bfloat_terms_from = 0, int8_terms_from = 0;
+  extent f16_terms_from = 0, bf16_terms_from = 0, rounded_terms_from = 0, int8_terms_from = 0;
   extent term_panel = 0;
   extent term_multiple = 1;  // the number of columns is one of it
   extent term_scratch = 0;   // floats
@@ -188,10 +200,11 @@ struct product_table {
   void (*term_strip)(const strip&) noexcept = nullptr;
 
   extent terms_from(weight_family family) const {
-    return family == weight_family::half_columns     ? half_terms_from
-           : family == weight_family::bfloat_columns ? bfloat_terms_from
-           : is_int8(family)                         ? int8_terms_from
-                                                     : 0;
+    return family == weight_family::f16_columns       ? f16_terms_from
+           : family == weight_family::bf16_columns    ? bf16_terms_from
+           : family == weight_family::rounded_columns ? rounded_terms_from
+           : family == weight_family::int8_blocks     ? int8_terms_from
+                                                      : 0;
   }
 };
 }  // namespace detail
