@@ -25,11 +25,11 @@ using matrix_f = matrix<float, dynamic, dynamic>;
 struct shape {
   extent m, k, n;
 };
-// One value; tails of every tile in each direction; several panels, strips and chunks of K.
+// One value; tails of every tile in each direction; several panels, strips and chunks of K; wider strips.
 constexpr shape shapes[] = {{1, 32, 1},    {1, 64, 70},    {2, 96, 33},   {3, 32, 16},    {4, 128, 5},    {5, 64, 100},
                             {6, 160, 48},  {7, 64, 31},    {8, 64, 64},   {9, 1056, 17},  {13, 96, 129},  {16, 512, 40},
                             {31, 64, 34},  {32, 64, 65},   {33, 288, 16}, {16, 1280, 40}, {45, 1312, 35}, {61, 32, 97},
-                            {70, 608, 50}, {75, 1312, 66}, {300, 64, 33}, {523, 32, 18}};
+                            {70, 608, 50}, {75, 1312, 66}, {300, 64, 33}, {523, 32, 18},  {9, 128, 1060}};
 constexpr dtype formats[] = {dtype::f32,  dtype::f16,  dtype::bf16,   dtype::q8_0,    dtype::q4_0,   dtype::q4_1,
                              dtype::q5_0, dtype::q5_1, dtype::q2_k,   dtype::q3_k,    dtype::iq4_nl, dtype::q4_k,
                              dtype::q5_k, dtype::q6_k, dtype::q8_128, dtype::bf16_a16};

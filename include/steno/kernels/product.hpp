@@ -80,6 +80,11 @@ struct strip_plan {
 inline constexpr extent strip_bytes = 420 << 10;  // quants of x in a strip of an int8 product
 inline constexpr extent term_bytes = 1000 << 10;  // of x in a strip of a product in bfloat16 tiles
 
+/// Groups of columns in a strip of spans in tiles: with few rows several times two, of sixteen strips or more.
+constexpr extent span_groups(extent rows, extent columns) {
+  return rows > 32 ? 2 : 2 * std::clamp<extent>(columns / 512, 1, 4);
+}
+
 /// One of the ways of doing a product: how it is cut, and who does a strip.
 struct product_way {
   void (*strip)(const detail::strip&) noexcept;
@@ -105,7 +110,10 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
     return {.strip = few                           ? table.int8_row_strip
                      : table.int8_strip != nullptr ? table.int8_strip
                                                    : int8_strip,
-            .columns = (few ? 2 : table.int8_groups) * group,
+            .columns = (few        ? 2
+                        : x.paired ? span_groups(x.rows, w.rows)
+                                   : table.int8_groups) *
+                       group,
             .rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows),
             .scratch = unpack_floats,
             .step = 1,

@@ -129,10 +129,15 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
   if (job.layout.span == 1) return avx512vnni::product::int8_tile(job);
   job.rows > tile_rows ? span_tiles<2>(job).multiply() : span_tiles<1>(job).multiply();
 }
+/// Of spans several columns of tiles one after the other: with few rows they take no longer than setting the shapes.
 inline void int8_strip(const detail::strip& s) noexcept {
   if (s.layout.span == 1) return detail::int8_strip(s);
   shape_tiles();
-  detail::int8_strip(s);
+  constexpr extent columns = 2 * detail::group;
+  for (detail::strip part = s; part.n0 < s.n1; part.n0 += columns, part.packed += 2 * s.next_group) {
+    part.n1 = std::min(part.n0 + columns, s.n1);
+    detail::int8_strip(part);
+  }
   _tile_release();
 }
 
