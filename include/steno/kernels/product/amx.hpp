@@ -206,10 +206,11 @@ inline void term_strip(const detail::strip& s) noexcept {
 }  // namespace product
 
 inline constexpr detail::product_table with_tiles(detail::product_table t) {
-  // Fewer rows do not pay for the widening of the weights.
+  // Fewer rows do not pay for the widening of the weights; and a strip has sums of two panels as high as the first, of
+  // which a tile writes 16 rows.
   t.f16_terms_from = 33;
   t.bf16_terms_from = 12;
-  t.rounded_terms_from = 8;
+  t.rounded_terms_from = tile_rows / 2;
   t.int8_terms_from = 40;
   t.span_panel = product::span_rows;
   t.int8_tile = product::int8_tile;
