@@ -6,16 +6,16 @@
 // max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
 // zeros. int8_spans: the same of spans of four blocks, 128 values, with one scale; S is the number of scales of a row.
 // Panels of R rows:
-//   quants [blocks][R][32] s8, scales [S / 16][R][16] f32, starts of the same form, f32 = -128 * sum(q),
-//   counted from detail::sum_origin on where the kernels want it, offsets, f32 = scale * sum(q), for weights with
-//   minima. Starts and offsets have two more planes, of the sums of the first and of the last 16 values, for weights
-//   whose 16 values share a scale.
+//   quants [blocks][R][32] s8 (spans for tiles of int8: [blocks / 2][R][64]), scales [S / 16][R][16] f32, starts of the
+//   same form, f32 = -128 * sum(q), counted from detail::sum_origin on where the kernels want it, offsets, f32 = scale
+//   * sum(q), for weights with minima. Starts and offsets have two more planes, of the sums of the first and of the
+//   last 16 values, for weights whose 16 values share a scale.
 // Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
 // rounded_columns: as columns, but rounded to bfloat16; pairs of them where vdpbf16ps is fast (product/avx512bf16.hpp).
 // Rows may be made while they are prepared (row_source): those of a convolution, which are nine times its input, then
 // never exist as a whole.
-// Panels are of nearly equal height, no higher than the table's. q is that of ggml's Q8_0, but the scale is not rounded
-// to half. Tested in tests/kernels/operand_test.cpp.
+// Panels are of nearly equal height, no higher than the table's; for tiles full but for the last. q is that of ggml's
+// Q8_0, but the scale is not rounded to half. Tested in tests/kernels/operand_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
