@@ -41,11 +41,14 @@ double reference(const guarded& q, const guarded& key, const guarded& v, sizes s
   return y;
 }
 
-/// What rounding the factors to bfloat16 may move, where scores have that many terms of at most so much. A factor moves
-/// by 2^-9.8 of itself on average (2^-9 at most of its largest, evenly), two of them by 2^-9; the signs are as random
-/// as the numbers, five times the deviation is what hundred thousand scores reach, and weights and values do as much
-/// once more.
-double rounding(double terms, double term) { return 5 * 0x1p-9 * (std::sqrt(terms) * term + 1); }
+/// What rounding the factors to 16 bits may move, where scores have that many terms of at most so much. A factor moves
+/// by 2^-17.8 of itself on average (2^-8 twice, evenly), two of them and what is left out by 2^-17; the signs are as
+/// random as the numbers, five times the deviation is what hundred thousand scores reach, and weights and values do as
+/// much once more. One bfloat16 number in the place of two is 256 times as much.
+double rounding(double terms, double term) {
+  const double of_each = k::has_fast_bfloat16() && k::active_isa() != k::highest_isa ? 256 * 7.6e-6 : 7.6e-6;
+  return 5 * of_each * (std::sqrt(terms) * term + 1);
+}
 
 void expect_attention(sizes s, float scale, float range, bool rounds = false) {
   SCOPED_TRACE(testing::Message() << s.queries << " x " << s.keys << " heads " << s.heads << " of " << s.width << ", "

@@ -1,9 +1,10 @@
 // steno/kernels/bfloat_attention.hpp - attention of many queries in bfloat16, for models whose weights are rounded far
 // more.
 //
-// Queries, keys, weights and values are rounded to bfloat16 (8 bits), which is lost in what such weights are off by: in
-// tiles of AMX, or by vdpbf16ps where that is twice as fast as floats are (AMD). Body: generic/bfloat_attention.inl.
-// Tested in tests/kernels/attention_test.cpp.
+// With AMX, queries, keys, weights and values are rounded to sums of two bfloat16 numbers, that is to 16 bits: three
+// would be as exact as float arithmetic, but twice the work, and no faster than float tiles where others share the
+// processor. Processors of AMD with vdpbf16ps multiply bfloat16 numbers twice as fast as floats, so that one number is
+// all that pays (8 bits). Body: generic/bfloat_attention.inl. Tested in tests/kernels/attention_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/attention.hpp>
@@ -22,10 +23,11 @@ namespace kernels::amx {
 using avx512::broadcast, avx512::store_n;
 #include <steno/kernels/generic/attention_tile.inl>
 
+inline constexpr int terms = 2;
 inline void multiply_panels(const std::uint16_t* x, extent rows, extent steps, extent all, const std::uint16_t* by,
                             float* sums, extent stride, bool first) noexcept {
   fetcher nothing({}, 1);
-  const extent panel = all * tile_values;
+  const extent panel = all * terms * tile_values;
   for (extent p = 0; p < rows / tile_rows; p += 2) {
     const tile_job job{.x = {x + p * panel, x + (p + 1) * panel},
                        .next_x = {tile_values, tile_values},
@@ -35,7 +37,7 @@ inline void multiply_panels(const std::uint16_t* x, extent rows, extent steps, e
                        .sums_stride = stride,
                        .first = first,
                        .fetch = &nothing};
-    (p + 1) * tile_rows < rows ? bfloat_tiles<1, 1, 2>(job) : bfloat_tiles<1, 1, 1>(job);
+    (p + 1) * tile_rows < rows ? bfloat_tiles<terms, terms, 2>(job) : bfloat_tiles<terms, terms, 1>(job);
   }
 }
 #include <steno/kernels/generic/bfloat_attention.inl>
@@ -63,6 +65,7 @@ using avx512::fma, avx512::max, avx512::reduce_max, avx512::reduce_add, avx512::
 using avx512::tile_values, avx512::put_terms, avx512::split_rows, avx512::load_pairs, avx512::row_pairs;
 #include <steno/kernels/generic/attention_tile.inl>
 
+inline constexpr int terms = 1;
 /// Two numbers of a row in all lanes. As floats: such instructions are about bits.
 STENO_INLINE __m512 pair_of(const std::uint16_t* x) {
   float pair;

@@ -129,6 +129,8 @@ inline constexpr std::array<factors, 0> products_of{};
 template <>
 inline constexpr std::array<factors, 1> products_of<1, 1>{{{0, 0}}};
 template <>
+inline constexpr std::array<factors, 3> products_of<2, 2>{{{1, 0}, {0, 0}, {0, 1}}};
+template <>
 inline constexpr std::array<factors, 3> products_of<3, 1>{{{2, 0}, {1, 0}, {0, 0}}};
 template <>
 inline constexpr std::array<factors, 5> products_of<3, 2>{{{0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}}};
