@@ -36,7 +36,8 @@ inline void multiply_panels(const std::uint16_t* x, extent rows, extent steps, e
                        .sums = {sums + p * tile_rows * stride, sums + (p + 1) * tile_rows * stride},
                        .sums_stride = stride,
                        .first = first,
-                       .fetch = &nothing};
+                       .fetch = &nothing,
+                       .fetch_results = nullptr};
     (p + 1) * tile_rows < rows ? bfloat_tiles<terms, terms, 2>(job) : bfloat_tiles<terms, terms, 1>(job);
   }
 }

@@ -34,15 +34,17 @@ struct stored_part {
   std::size_t next;
   extent rows, lines;
 };
-/// Fetches a part line by line.
-class fetcher {
+/// Fetches a part line by line, for reading or for writing: many lines at once would hold up what tiles load.
+template <bool Write>
+class line_fetcher {
  public:
-  fetcher(const stored_part& part, extent calls)
+  line_fetcher(const stored_part& part, extent calls)
       : part_(part), left_(part.rows * part.lines), each_((left_ + calls - 1) / calls) {}
   /// The next of `calls` shares.
   STENO_INLINE void fetch() noexcept {
     for (extent n = std::min(each_, left_); n > 0; --n) {
-      __builtin_prefetch(part_.from + static_cast<std::size_t>(line_) * 64, 0, 2);
+      const std::byte* const line = part_.from + static_cast<std::size_t>(line_) * 64;
+      Write ? __builtin_prefetch(line, 1) : __builtin_prefetch(line, 0, 2);
       if (++line_ == part_.lines) {
         line_ = 0;
         part_.from += part_.next;
@@ -55,6 +57,8 @@ class fetcher {
   stored_part part_;
   extent line_ = 0, left_, each_;
 };
+using fetcher = line_fetcher<false>;
+using result_fetcher = line_fetcher<true>;
 
 // --- tiles ---
 
@@ -99,6 +103,7 @@ struct tile_job {
   extent sums_stride;
   bool first;  // sums begin here
   fetcher* fetch;
+  result_fetcher* fetch_results;  // or null
 };
 
 template <int Panels>
@@ -165,6 +170,7 @@ template <int XTerms, int Terms, int Panels>
   const std::uint16_t* w = job.weights;
   for (extent i = 0; i < job.steps; ++i) {
     job.fetch->fetch();  // where it is: a copy would be read as a whole just after its parts were written
+    if (job.fetch_results != nullptr) job.fetch_results->fetch();
     multiply_step<XTerms, Terms, Panels>(std::make_index_sequence<products_of<XTerms, Terms>.size()>{}, job, x, w);
     x[0] += XTerms * job.next_x[0];
     x[1] += XTerms * job.next_x[1];

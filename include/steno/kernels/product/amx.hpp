@@ -168,6 +168,12 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
     for (extent p = s.first; p < s.last; p += 2) {
       const bool two = p + 1 < s.last;
       const extent m = x.split.first(p), heights[] = {x.split.height(p), x.split.height(two ? p + 1 : p)};
+      const extent rows = heights[0] + (two ? heights[1] : 0);
+      result_fetcher fetch_results({.from = reinterpret_cast<const std::byte*>(s.y + m * s.y_stride + s.n0),
+                                    .next = static_cast<std::size_t>(s.y_stride) * sizeof(float),
+                                    .rows = rows,
+                                    .lines = detail::groups_of(s.n1 - s.n0)},
+                                   count);
       tile_job job{.x = {},
                    .next_x = {heights[0] * 32, heights[1] * 32},
                    .weights = wide,
@@ -175,14 +181,13 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
                    .sums = {},
                    .sums_stride = 32,
                    .first = i == 0,
-                   .fetch = &fetch};
+                   .fetch = &fetch,
+                   .fetch_results = ends ? &fetch_results : nullptr};
       for (int t = 0; t < 2; ++t) {
         const extent from = m + (t == 0 ? 0 : heights[0]);
         job.x[t] = x.terms + (from * steps + i * heights[t]) * x_terms * 32;
         job.sums[t] = s.sums + (from - x.split.first(s.first)) * 32;
       }
-      const extent rows = heights[0] + (two ? heights[1] : 0);
-      if (ends) detail::fetch_results(s, m, rows);
       two ? bfloat_tiles<x_terms, terms, 2>(job) : bfloat_tiles<x_terms, terms, 1>(job);
       if (ends) avx512::product::finish(s, job.sums[0], 32, m, rows);
     }
@@ -213,6 +218,7 @@ inline constexpr detail::product_table with_tiles(detail::product_table t) {
   t.rounded_terms_from = tile_rows / 2;
   t.int8_terms_from = 40;
   t.span_panel = product::span_rows;
+  t.span_tile_fetches_results = true;
   t.int8_tile = product::int8_tile;
   t.int8_strip = product::int8_strip;
   t.term_panel = t.tile_rows = tile_rows;

@@ -28,7 +28,8 @@ inline constexpr extent span_rows = 2 * tile_rows;  // of a panel
 template <int Tiles>  // of x: 16 rows each
 class span_tiles {
  public:
-  explicit span_tiles(const detail::int8_job& job) : job_(job), ahead_(job.ahead), before_(job.first ? 0 : 0xffff) {}
+  explicit span_tiles(const detail::int8_job& job)
+      : job_(job), ahead_(job.ahead), result_(job.results), before_(job.first ? 0 : 0xffff) {}
 
   void multiply() {
     const extent spans = job_.blocks / detail::long_span;
@@ -45,6 +46,7 @@ class span_tiles {
     const std::byte* const w = job_.quants + static_cast<std::size_t>(s * detail::long_span) * detail::group_quants;
     if constexpr (Begins) {
       for (extent b = 0; b < detail::long_span; ++b) fetch();
+      if (result_ != nullptr) fetch_results(s);
       _tile_loadd(4, x, 64);
       _tile_loadd(6, w, 64);
     }
@@ -97,6 +99,13 @@ class span_tiles {
     if (job_.ahead_lines > 3) fetch<2, 3, 5>(ahead_, job_.next_ahead);
     ahead_ += job_.ahead_bytes;
   }
+  /// A quarter of a panel's rows of y with each of four spans, the rest with the last one.
+  STENO_INLINE void fetch_results(extent s) {
+    const bool rest = (s + 1) * detail::long_span == job_.blocks;
+    const extent end = rest ? job_.rows : std::min(job_.rows, fetched_ + span_rows / 4);
+    for (; fetched_ < end; ++fetched_, result_ += job_.next_result)
+      for (extent line = 0; line < job_.result_lines; ++line) __builtin_prefetch(result_ + 16 * line, 1);
+  }
   /// Rows [first, last), of one tile, of the sums of span s.
   STENO_INLINE void add(extent s, extent first, extent last) {
     using avx512vnni::product::column_scales, avx512vnni::product::half_vector;
@@ -121,6 +130,8 @@ class span_tiles {
 
   const detail::int8_job& job_;
   const std::byte* ahead_;
+  const float* result_;
+  extent fetched_ = 0;
   __mmask16 before_;
   alignas(64) std::int32_t sums_[static_cast<std::size_t>(2 * Tiles * 256)];  // [tiles][groups][16][16]
 };

@@ -27,6 +27,7 @@ inline void int8_strip(const strip& s) noexcept {
   const block_layout& layout = s.layout;
   const bool in_place = layout.bits == 8;
   const bool widens = layout.span > 1 && table.int8_tile_widens;  // the tiles do: nothing is left to unpack
+  const bool spreads = layout.span > 1 && table.span_tile_fetches_results;
   const std::size_t next_group = s.next_group;
   auto* const quants = reinterpret_cast<std::byte*>(s.scratch);
   float* const scales = s.scratch + unpacked_blocks * static_cast<extent>(group_quants) / 4;
@@ -45,6 +46,8 @@ inline void int8_strip(const strip& s) noexcept {
   job.layout = layout;
   job.plane = x.plane;
   job.next_ahead = next_group;
+  job.next_result = s.y_stride;
+  job.result_lines = groups_of(s.n1 - s.n0);
   // The tiles of the first panels fetch the next piece, each a part of it from begin to end: the second-level cache
   // then reads on by itself.
   const std::size_t block_bytes = in_place ? group_quants : layout.block_bytes();
@@ -103,7 +106,10 @@ inline void int8_strip(const strip& s) noexcept {
       job.ahead = (in_place ? next : ahead) + (fetches ? done : 0);
       job.ahead_lines = fetches ? lines : 1;
       job.ahead_bytes = fetches ? static_cast<std::size_t>(lines) * 64 : 0;
-      if (ends) fetch_results(s, m, job.rows);
+      if (spreads)
+        job.results = ends ? s.y + m * s.y_stride + s.n0 : nullptr;
+      else if (ends)
+        fetch_results(s, m, job.rows);
       table.int8_tile(job);
       if (ends) table.finish(s, job.sums, stride, m, job.rows);
     }

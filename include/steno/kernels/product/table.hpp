@@ -135,8 +135,11 @@ struct int8_job {
   extent next_scales;                   // floats from group to group
   const std::byte* half_scales;  // of spans, where the table widens them: as they are packed, [blocks / span][16]
   block_layout layout;
-  float* sums;  // [rows][groups][16]
-  bool first;   // sums begin here
+  float* sums;           // [rows][groups][16]
+  bool first;            // sums begin here
+  const float* results;  // where the table's tiles of spans fetch them: the rows of y that are written next, or null
+  extent next_result;    // from row to row
+  extent result_lines;   // of a row
 };
 
 /// A panel of x to be quantised, with a scale for every `span` blocks; planes of starts and offsets are `plane` apart.
@@ -169,7 +172,8 @@ struct product_table {
   bool int8_tile_fetches;         // what comes next
   bool int8_tile_biased;          // it takes unpacked quants with the layout's bias, so that 128 is their zero
   bool int8_tile_widens = false;  // it takes scales of spans as they are packed, next_quants apart
-  float sum_origin;               // that sums are counted from: 0, or detail::sum_origin
+  bool span_tile_fetches_results = false;  // not all at once before it begins
+  float sum_origin;                        // that sums are counted from: 0, or detail::sum_origin
   // float_rows and columns
   extent float_dot_rows;  // rows of x in a tile where rows meet rows; 0: the rows are read where they are
   extent float_panel;
