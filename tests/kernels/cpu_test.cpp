@@ -68,6 +68,16 @@ TEST(read_ahead, is_known_for_every_family) {
     }
   }
 }
+TEST(read_ahead, is_whole_units_and_never_nothing) {
+  using steno::kernels::read_ahead;
+  constexpr read_ahead::of_blocks ahead{2048, steno::kernels::cache_level::first, 2};
+  EXPECT_EQ(ahead.blocks(512, 1), 4U);
+  EXPECT_EQ(ahead.blocks(320, 1), 6U);
+  EXPECT_EQ(ahead.blocks(512, 4), 4U);
+  EXPECT_EQ(ahead.blocks(128, 8), 16U);
+  EXPECT_EQ(ahead.blocks(288, 8), 8U);  // a superblock of q4_k is longer than that
+  EXPECT_EQ(ahead.blocks(448, 8), 8U);
+}
 
 TEST(processor_family, bfloat16_is_a_matter_of_the_level_in_use) {
   using namespace steno::kernels;

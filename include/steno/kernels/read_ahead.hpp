@@ -23,6 +23,12 @@ struct read_ahead {
     cache_level into;
     int streams;  ///< groups of 16 columns that one row takes at once: 1 or 2
 
+    /// Blocks that lie between a line and the one that is fetched with it, each of `size` bytes: whole units of so many
+    /// blocks, and one at least, however large.
+    constexpr std::size_t blocks(std::size_t size, std::size_t unit) const {
+      const std::size_t units = bytes / (unit * size);
+      return (units == 0 ? 1 : units) * unit;
+    }
     bool operator==(const of_blocks&) const = default;
   };
   of_blocks eight_bits, fewer_bits;  ///< of block formats

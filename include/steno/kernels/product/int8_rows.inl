@@ -111,7 +111,7 @@ template <int Bits, extent Span, int C, int... I>
   // Whole superblocks, whose factors are fetched with their first block, and spans.
   const read_ahead::of_blocks& fetched = s.ahead.blocks(Bits);
   const std::size_t unit = super ? 8 : static_cast<std::size_t>(Span);
-  const std::size_t lead = std::min(static_cast<std::size_t>(blocks), fetched.bytes / step) / unit * unit;
+  const std::size_t lead = std::min(static_cast<std::size_t>(blocks), fetched.blocks(step, unit));
   const std::byte *ahead = p + lead * step + (super ? lead / 8 * head : 0), *const then = p + following;
   const std::byte *scales_ahead = w + lead / Span * 32, *const scales_then = w + following;
   const cache_level into = fetched.into;
