@@ -34,17 +34,15 @@ struct stored_part {
   std::size_t next;
   extent rows, lines;
 };
-/// Fetches a part line by line, for reading or for writing: many lines at once would hold up what tiles load.
-template <bool Write>
-class line_fetcher {
+/// Fetches a part line by line: many at once would hold up what tiles load.
+class fetcher {
  public:
-  line_fetcher(const stored_part& part, extent calls)
+  fetcher(const stored_part& part, extent calls)
       : part_(part), left_(part.rows * part.lines), each_((left_ + calls - 1) / calls) {}
   /// The next of `calls` shares.
   STENO_INLINE void fetch() noexcept {
     for (extent n = std::min(each_, left_); n > 0; --n) {
-      const std::byte* const line = part_.from + static_cast<std::size_t>(line_) * 64;
-      Write ? __builtin_prefetch(line, 1) : __builtin_prefetch(line, 0, 2);
+      __builtin_prefetch(part_.from + static_cast<std::size_t>(line_) * 64, 0, 2);
       if (++line_ == part_.lines) {
         line_ = 0;
         part_.from += part_.next;
@@ -57,16 +55,18 @@ class line_fetcher {
   stored_part part_;
   extent line_ = 0, left_, each_;
 };
-using fetcher = line_fetcher<false>;
-using result_fetcher = line_fetcher<true>;
 
 // --- tiles ---
 
 #if defined(_WIN32) && !defined(__clang__)  // gcc 12 takes the distance as a long, which is half a register there
 #undef _tile_loadd
+#undef _tile_stream_loadd
 #undef _tile_stored
 #define _tile_loadd(tile, from, distance)                                                 \
   asm volatile("tileloadd\t(%0,%1,1), %%tmm" #tile ::"r"(static_cast<const void*>(from)), \
+               "r"(static_cast<std::ptrdiff_t>(distance)))
+#define _tile_stream_loadd(tile, from, distance)                                            \
+  asm volatile("tileloaddt1\t(%0,%1,1), %%tmm" #tile ::"r"(static_cast<const void*>(from)), \
                "r"(static_cast<std::ptrdiff_t>(distance)))
 #define _tile_stored(tile, to, distance)                                              \
   asm volatile("tilestored\t%%tmm" #tile ", (%0,%1,1)" ::"r"(static_cast<void*>(to)), \
@@ -103,13 +103,21 @@ struct tile_job {
   extent sums_stride;
   bool first;  // sums begin here
   fetcher* fetch;
-  result_fetcher* fetch_results;  // or null
+  fetcher* fetch_results;  // or null
 };
 
-template <int Panels>
+/// Last: it is not loaded again soon, so the first cache is left to the weights.
+template <int Panels, bool Last>
 STENO_INLINE void load_x(const tile_job& job, const std::uint16_t* const* x, int term) {
-  _tile_loadd(4, x[0] + term * job.next_x[0], 64);
-  if constexpr (Panels == 2) _tile_loadd(5, x[1] + term * job.next_x[1], 64);
+  const std::uint16_t* const first = x[0] + term * job.next_x[0];
+  const std::uint16_t* const second = x[1] + term * job.next_x[1];
+  if constexpr (Last) {
+    _tile_stream_loadd(4, first, 64);
+    if constexpr (Panels == 2) _tile_stream_loadd(5, second, 64);
+  } else {
+    _tile_loadd(4, first, 64);
+    if constexpr (Panels == 2) _tile_loadd(5, second, 64);
+  }
 }
 STENO_INLINE void load_weights(const std::uint16_t* w, int term) {
   _tile_loadd(6, w + term * 2 * tile_values, 64);
@@ -140,12 +148,22 @@ inline constexpr std::array<factors, 3> products_of<3, 1>{{{2, 0}, {1, 0}, {0, 0
 template <>
 inline constexpr std::array<factors, 5> products_of<3, 2>{{{0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}}};
 
+/// Whether x of product n is in none of those that follow.
+template <int XTerms, int Terms>
+constexpr bool is_last(std::size_t n) {
+  constexpr auto& all = products_of<XTerms, Terms>;
+  const int x = all[n].x;
+  while (++n < all.size())
+    if (all[n].x == x) return false;
+  return true;
+}
+
 template <int XTerms, int Terms, int Panels, std::size_t... I>
 STENO_INLINE void multiply_step(std::index_sequence<I...>, const tile_job& job, const std::uint16_t* const* x,
                                 const std::uint16_t* w) {
   constexpr auto& all = products_of<XTerms, Terms>;
   const auto multiply = [&]<std::size_t N>(std::integral_constant<std::size_t, N>) __attribute__((always_inline)) {
-    if constexpr (N == 0 || all[N].x != all[N - (N > 0)].x) load_x<Panels>(job, x, all[N].x);
+    if constexpr (N == 0 || all[N].x != all[N - (N > 0)].x) load_x<Panels, is_last<XTerms, Terms>(N)>(job, x, all[N].x);
     if constexpr (N == 0 || all[N].w != all[N - (N > 0)].w) load_weights(w, all[N].w);
     multiply_add<Panels>();
   };

@@ -169,11 +169,13 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
       const bool two = p + 1 < s.last;
       const extent m = x.split.first(p), heights[] = {x.split.height(p), x.split.height(two ? p + 1 : p)};
       const extent rows = heights[0] + (two ? heights[1] : 0);
-      result_fetcher fetch_results({.from = reinterpret_cast<const std::byte*>(s.y + m * s.y_stride + s.n0),
-                                    .next = static_cast<std::size_t>(s.y_stride) * sizeof(float),
-                                    .rows = rows,
-                                    .lines = detail::groups_of(s.n1 - s.n0)},
-                                   count);
+      // With each part of K a part of the rows that are written at the end.
+      const extent row = rows * i / steps, next_row = rows * (i + count) / steps;
+      fetcher fetch_results({.from = reinterpret_cast<const std::byte*>(s.y + (m + row) * s.y_stride + s.n0),
+                             .next = static_cast<std::size_t>(s.y_stride) * sizeof(float),
+                             .rows = next_row - row,
+                             .lines = detail::groups_of(s.n1 - s.n0)},
+                            count);
       tile_job job{.x = {},
                    .next_x = {heights[0] * 32, heights[1] * 32},
                    .weights = wide,
@@ -182,7 +184,7 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
                    .sums_stride = 32,
                    .first = i == 0,
                    .fetch = &fetch,
-                   .fetch_results = ends ? &fetch_results : nullptr};
+                   .fetch_results = &fetch_results};
       for (int t = 0; t < 2; ++t) {
         const extent from = m + (t == 0 ? 0 : heights[0]);
         job.x[t] = x.terms + (from * steps + i * heights[t]) * x_terms * 32;

@@ -47,7 +47,7 @@ class span_tiles {
     if constexpr (Begins) {
       for (extent b = 0; b < detail::long_span; ++b) fetch();
       if (result_ != nullptr) fetch_results(s);
-      _tile_loadd(4, x, 64);
+      _tile_stream_loadd(4, x, 64);
       _tile_loadd(6, w, 64);
     }
     if constexpr (Before) _tile_stored(0, sums_, 64);
@@ -62,7 +62,7 @@ class span_tiles {
       _tile_dpbsud(1, 4, 7);
     }
     if constexpr (Tiles == 2) {
-      if constexpr (Begins) _tile_loadd(5, x + tile_rows * 64, 64);
+      if constexpr (Begins) _tile_stream_loadd(5, x + tile_rows * 64, 64);
       if constexpr (Before) _tile_stored(2, sums_ + 512, 64);
       if constexpr (Begins) {
         _tile_loadd(2, zeros, 0);
@@ -77,13 +77,13 @@ class span_tiles {
     if constexpr (Before) add(s - 1, 0, Tiles == 1 ? job_.rows : tile_rows);
     if constexpr (Begins) {
       const std::int8_t* const second = x + job_.rows * 64;
-      _tile_loadd(4, second, 64);
+      _tile_stream_loadd(4, second, 64);
       _tile_loadd(6, w + 2 * detail::group_quants, 64);
       _tile_dpbsud(0, 4, 6);
       _tile_loadd(7, w + job_.next_quants + 2 * detail::group_quants, 64);
       _tile_dpbsud(1, 4, 7);
       if constexpr (Tiles == 2) {
-        _tile_loadd(5, second + tile_rows * 64, 64);
+        _tile_stream_loadd(5, second + tile_rows * 64, 64);
         _tile_dpbsud(2, 5, 6);
         _tile_dpbsud(3, 5, 7);
       }
