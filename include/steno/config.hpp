@@ -67,13 +67,22 @@
 #endif
 
 // Kernels are compiled in every unit, or, for those who link steno::kernels, in that library alone: the target defines
-// the first of these for its users and the second for itself.
+// the first of these for its users and the second for itself. In every unit they are templates with nothing to choose,
+// as is what hands them on: g++ compiles whatever an inline function names, even if nobody calls it, and a unit that
+// runs no model should compile no kernel. STENO_KERNEL_API stands before a declaration, STENO_KERNEL_BODY before the
+// definition.
 #if defined(STENO_LINK_KERNELS)
 #define STENO_ABI_KERNELS _linked
 #define STENO_KERNEL_API
+#define STENO_KERNEL_BODY
 #else
 #define STENO_ABI_KERNELS
-#define STENO_KERNEL_API inline
+#define STENO_KERNEL_API  \
+  template <class = void> \
+  inline
+#define STENO_KERNEL_BODY \
+  template <class>        \
+  inline
 #endif
 #if defined(STENO_LINK_KERNELS) && !defined(STENO_BUILD_KERNELS)
 #define STENO_KERNEL_BODIES 0

@@ -72,8 +72,9 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
                                 extent heads, const attention_options& options, const view<float>& out, context& c);
 
 /// The same with nothing but a scale.
-inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
-                      float scale, const view<float>& out, context& c) {
+template <class = void>
+void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
+               float scale, const view<float>& out, context& c) {
   attention(q, k, v, heads, attention_options{.scale = scale}, out, c);
 }
 
@@ -239,8 +240,8 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
-                                extent heads, const attention_options& options, const view<float>& out, context& c) {
+STENO_KERNEL_BODY void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
+                                 extent heads, const attention_options& options, const view<float>& out, context& c) {
   if (q.rows() == 0 || heads == 0) return;
   view<float> y(out);
   if (k.rows() == 0) {
@@ -317,8 +318,8 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
   }
 }
 
-STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v,
-                                     const packed_keys_values& m, context& c) {
+STENO_KERNEL_BODY void pack_attention(const view<const float>& k, const view<const float>& v,
+                                      const packed_keys_values& m, context& c) {
   assert(k.rows() == m.keys && v.rows() == m.keys && k.cols() == m.heads * m.width);
   detail::attention_job job = detail::job_of(m);
   job.k = k.data();
@@ -344,8 +345,8 @@ STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<cons
   });
 }
 
-STENO_KERNEL_API void attention(const view<const float>& q, const packed_keys_values& m, float scale,
-                                const view<float>& out, context& c) {
+STENO_KERNEL_BODY void attention(const view<const float>& q, const packed_keys_values& m, float scale,
+                                 const view<float>& out, context& c) {
   if (q.rows() == 0 || m.heads == 0) return;
   view<float> y(out);
   if (m.keys == 0) {

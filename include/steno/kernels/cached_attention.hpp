@@ -82,15 +82,15 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API void store_cached(dtype format, const float* from, extent width, std::byte* to) noexcept {
+STENO_KERNEL_BODY void store_cached(dtype format, const float* from, extent width, std::byte* to) noexcept {
   STENO_KERNEL(cached_store)(format, from, width, to);
 }
-STENO_KERNEL_API void load_cached(dtype format, const std::byte* from, extent width, float* to) noexcept {
+STENO_KERNEL_BODY void load_cached(dtype format, const std::byte* from, extent width, float* to) noexcept {
   STENO_KERNEL(cached_load)(format, from, width, to);
 }
 
-STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m, extent heads, float scale,
-                                extent causal_offset, const view<float>& out, context& c) {
+STENO_KERNEL_BODY void attention(const view<const float>& q, const cached_rows& m, extent heads, float scale,
+                                 extent causal_offset, const view<float>& out, context& c) {
   if (q.rows() == 0 || heads == 0) return;
   view<float> y(out);
   if (m.rows == 0) {

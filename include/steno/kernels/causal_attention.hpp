@@ -19,8 +19,9 @@ namespace kernels {
 
 /// q [n, heads * d], k [n, key_heads * d], v [n, key_heads * dv], out [n, heads * dv]; head h of q reads head h /
 /// (heads / key_heads) of k and v. Views may be column blocks of one matrix.
-inline void causal_attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
-                             extent heads, extent key_heads, float scale, view<float> out, context& c) {
+template <class = void>
+void causal_attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
+                      extent key_heads, float scale, view<float> out, context& c) {
   const extent n = q.rows();
   if (n == 0 || heads == 0) return;
   const extent d = q.cols() / heads, dv = v.cols() / key_heads, sharing = heads / key_heads;

@@ -31,8 +31,8 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
-                                const view<float>& y, const executor& run) {
+STENO_KERNEL_BODY void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
+                                 const view<float>& y, const executor& run) {
   const auto rows = STENO_KERNEL(depthwise_rows);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, y.rows(), x.cols(), [&](extent first, extent last) {

@@ -45,8 +45,8 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from,
-                                  extent to, extent bands, float* y, const executor& run) {
+STENO_KERNEL_BODY void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from,
+                                   extent to, extent bands, float* y, const executor& run) {
   const auto row = STENO_KERNEL(depthwise2d_row);
   run.run(to - from, [&](extent t, int) { row(x, left, taps, bias, from + t, bands, y + t * bands * x.channels); });
 }

@@ -56,36 +56,36 @@ inline void apply(void (*row)(const float*, float*, extent) noexcept, const view
 }
 }  // namespace detail
 
-STENO_KERNEL_API void add(const view<const float>& a, const view<const float>& b, const view<float>& y) noexcept {
+STENO_KERNEL_BODY void add(const view<const float>& a, const view<const float>& b, const view<float>& y) noexcept {
   const auto row = STENO_KERNEL(add_row);
   float* const out = view<float>(y).data();
   for (extent t = 0; t < a.rows(); ++t)
     row(a.data() + t * a.outerStride(), b.data() + t * b.outerStride(), out + t * y.outerStride(), a.cols());
 }
 
-STENO_KERNEL_API void scale(const view<const float>& x, float factor, const view<float>& y) noexcept {
+STENO_KERNEL_BODY void scale(const view<const float>& x, float factor, const view<float>& y) noexcept {
   const auto row = STENO_KERNEL(scale_row);
   float* const out = view<float>(y).data();
   detail::each_row(x, y, [&](extent from, extent to, extent n) { row(x.data() + from, factor, out + to, n); });
 }
 
-STENO_KERNEL_API void apply_relu(const view<const float>& x, const view<float>& y) noexcept {
+STENO_KERNEL_BODY void apply_relu(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(relu_row), x, y);
 }
 
-STENO_KERNEL_API void apply_gelu(const view<const float>& x, const view<float>& y) noexcept {
+STENO_KERNEL_BODY void apply_gelu(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(gelu_row), x, y);
 }
 
-STENO_KERNEL_API void apply_silu(const view<const float>& x, const view<float>& y) noexcept {
+STENO_KERNEL_BODY void apply_silu(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(silu_row), x, y);
 }
 
-STENO_KERNEL_API void apply_sigmoid(const view<const float>& x, const view<float>& y) noexcept {
+STENO_KERNEL_BODY void apply_sigmoid(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(sigmoid_row), x, y);
 }
 
-STENO_KERNEL_API void apply_tanh(const view<const float>& x, const view<float>& y) noexcept {
+STENO_KERNEL_BODY void apply_tanh(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(tanh_row), x, y);
 }
 

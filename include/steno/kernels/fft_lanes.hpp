@@ -107,10 +107,10 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API void detail::forward_of_lanes(const fft_job& job, float* x, float* y) noexcept {
+STENO_KERNEL_BODY void detail::forward_of_lanes(const fft_job& job, float* x, float* y) noexcept {
   STENO_KERNEL(fft_forward)(job, x, y);
 }
-STENO_KERNEL_API void detail::power_of_lanes(const fft_job& job, float* x, float* y) noexcept {
+STENO_KERNEL_BODY void detail::power_of_lanes(const fft_job& job, float* x, float* y) noexcept {
   STENO_KERNEL(fft_power)(job, x, y);
 }
 

@@ -59,12 +59,12 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API void frames_to_lanes(const framing& job, const float* raw, int count, float* x) noexcept {
+STENO_KERNEL_BODY void frames_to_lanes(const framing& job, const float* raw, int count, float* x) noexcept {
   STENO_KERNEL(frames_to_lanes)(job, raw, count, x);
 }
 
-STENO_KERNEL_API void log_mel_of_lanes(const mel_job& job, const float* spectrum, int count, float* y, extent stride,
-                                       float* work) noexcept {
+STENO_KERNEL_BODY void log_mel_of_lanes(const mel_job& job, const float* spectrum, int count, float* y, extent stride,
+                                        float* work) noexcept {
   STENO_KERNEL(log_mel_of_lanes)(job, spectrum, count, y, stride, work);
 }
 

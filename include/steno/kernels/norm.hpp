@@ -35,8 +35,8 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
-                                 const view<float>& y, const executor& run) {
+STENO_KERNEL_BODY void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
+                                  const view<float>& y, const executor& run) {
   const auto row = STENO_KERNEL(layer_norm_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
@@ -45,8 +45,8 @@ STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma,
   });
 }
 
-STENO_KERNEL_API void rms_norm(const view<const float>& x, const float* gamma, float eps, const view<float>& y,
-                               const executor& run) {
+STENO_KERNEL_BODY void rms_norm(const view<const float>& x, const float* gamma, float eps, const view<float>& y,
+                                const executor& run) {
   const auto row = STENO_KERNEL(rms_norm_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {

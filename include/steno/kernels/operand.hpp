@@ -224,16 +224,16 @@ operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame,
 }
 }  // namespace detail
 
-STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, core::workspace::frame& frame,
-                                 const executor& run) {
+STENO_KERNEL_BODY operand prepare(const view<const float>& x, dtype weight_format, core::workspace::frame& frame,
+                                  const executor& run) {
   operand o = detail::prepare_rows(detail::plain_rows{x}, weight_format, frame, run);
   o.x = x.data();
   o.stride = x.outerStride();
   return o;
 }
 
-STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, core::workspace::frame& frame,
-                                 const executor& run) {
+STENO_KERNEL_BODY operand prepare(const row_source& x, dtype weight_format, core::workspace::frame& frame,
+                                  const executor& run) {
   return detail::prepare_rows(detail::made_rows{x}, weight_format, frame, run);
 }
 

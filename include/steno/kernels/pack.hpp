@@ -52,7 +52,7 @@ inline bool finite_blocks(extent cols, const std::byte* p) noexcept {
   return finite;
 }
 
-STENO_KERNEL_API bool pack_group(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
+STENO_KERNEL_BODY bool pack_group(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
   switch (w.format) {
     case dtype::f16:
     case dtype::bf16:
@@ -109,7 +109,8 @@ inline std::size_t packed_bytes(const weights::weight_ref& w) {
 
 /// Writes the packed form of w, packed_bytes(w) bytes, best 64-byte aligned. Reads w.data only. False when a value of w
 /// is infinite or no number, which a product would spread.
-inline bool pack(const weights::weight_ref& w, std::byte* out, const executor& run) {
+template <class = void>
+bool pack(const weights::weight_ref& w, std::byte* out, const executor& run) {
   if (packed_bytes(w) == 0) return true;
   const std::size_t bytes = detail::group_bytes(w.format, w.cols);
   std::atomic<bool> finite = true;

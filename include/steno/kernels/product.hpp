@@ -32,8 +32,9 @@ STENO_KERNEL_API void multiply_ahead(const operand& x, const weights::weight_ref
 }  // namespace detail
 
 /// The same from plain rows: prepare() and multiply().
-inline void matmul(const view<const float>& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
-                   context& c) {
+template <class = void>
+void matmul(const view<const float>& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
+            context& c) {
   core::workspace::frame frame(c.scratch);
   multiply(prepare(x, w.format, frame, c.run), w, e, y, c);
 }
@@ -131,8 +132,8 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
           .packed = panels && is_columns(x.family)};
 }
 
-STENO_KERNEL_API void multiply_ahead(const operand& x, const weights::weight_ref& w, const epilogue& e, view<float>& y,
-                                     const read_ahead& ahead, context& c) {
+STENO_KERNEL_BODY void multiply_ahead(const operand& x, const weights::weight_ref& w, const epilogue& e, view<float>& y,
+                                      const read_ahead& ahead, context& c) {
   const product_table& table = table_of(x.level);
   const product_way way = way_of(x, w, table);
   const extent height = way.panels ? x.split.height(0) : 1;
@@ -202,8 +203,8 @@ inline bool overlap(const operand& x, const view<const float>& y) noexcept {
 }
 }  // namespace detail
 
-STENO_KERNEL_API void multiply(const operand& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
-                               context& c) {
+STENO_KERNEL_BODY void multiply(const operand& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
+                                context& c) {
   // Loading compares the widths of neighbours; one that it forgets must not become a read of foreign memory.
   if (x.cols != w.cols || y.rows() != x.rows || y.cols() != w.rows) detail::refuse_extents(x, w, y);
   assert(!detail::overlap(x, y) && "a product may read what it has written");

@@ -35,7 +35,7 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run) {
+STENO_KERNEL_BODY void softmax(const view<const float>& x, const view<float>& y, const executor& run) {
   const auto row = STENO_KERNEL(softmax_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
@@ -43,7 +43,7 @@ STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, 
   });
 }
 
-STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>& y, const executor& run) {
+STENO_KERNEL_BODY void log_softmax(const view<const float>& x, const view<float>& y, const executor& run) {
   const auto row = STENO_KERNEL(log_softmax_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {

@@ -13,7 +13,8 @@ inline namespace STENO_ABI {
 namespace nn {
 
 /// y = act(x), value by value; y may be x.
-inline void apply_activation(kernels::activation act, const view<const float>& x, const view<float>& y) {
+template <class = void>
+void apply_activation(kernels::activation act, const view<const float>& x, const view<float>& y) {
   switch (act) {
     case kernels::activation::relu:
       return kernels::apply_relu(x, y);

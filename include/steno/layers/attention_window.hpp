@@ -104,9 +104,10 @@ extent again_of(const Env& env) noexcept {
 }
 
 /// Attention of queries over the keys their window shows them; `options` are those of every block but for its limits.
-inline void attend_in_window(const view<const float>& q, const view<const float>& k, const view<const float>& v,
-                             extent heads, const kernels::attention_options& options, const attention_window& w,
-                             view<float> out, context& c) {
+template <class = void>
+void attend_in_window(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
+                      const kernels::attention_options& options, const attention_window& w, view<float> out,
+                      context& c) {
   each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](const attention_block& b) {
     kernels::attention(core::read(q.middleRows(b.first, b.count)), core::read(k.middleRows(b.from, b.to - b.from)),
                        core::read(v.middleRows(b.from, b.to - b.from)), heads, b.limited(options),

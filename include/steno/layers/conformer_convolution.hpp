@@ -26,7 +26,8 @@ namespace nn {
 
 namespace detail {
 /// y[i] = a[i] / (1 + exp(-b[i])), x = [a | b].
-inline void gated_linear_unit(const view<const float>& x, view<float> y) {
+template <class X, class Y>
+void gated_linear_unit(const X& x, Y y) {
   const extent d = x.cols() / 2;
   kernels::apply_sigmoid(core::read(x.rightCols(d)), y);
   y.array() *= x.leftCols(d).array();
@@ -109,7 +110,7 @@ struct conformer_convolution {
       }
     }
     auto mixed = scratch.template matrix<dynamic, D>(frames, d);
-    view<float> rows = core::write(mixed);
+    auto rows = core::write(mixed);
     kernels::depthwise(core::read(gated), taps.floats(), count, lead > 0 ? 0 : (count - 1) / 2, rows, c.run);
     rows.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(taps_bias.floats(), d);
     if (normed.get() != 0) norm(core::as<const float, dynamic, D>(mixed), mixed, nullptr, env, c);

@@ -47,12 +47,12 @@ class rotary_angles {
   extent width() const noexcept { return 2 * half_; }
 
   /// Turns one head of row `row` of the call: x [width] -> y [width], which may be x.
+  template <extent Step = 16>
   void turn(const float* x, extent row, float* y) const noexcept {
-    constexpr extent step = 16;
     const float *c = cosines_ + row * half_, *s = sines_ + row * half_;
     extent i = 0;
-    for (; i + step <= half_; i += step) {
-      using vector = Eigen::Array<float, step, 1>;
+    for (; i + Step <= half_; i += Step) {
+      using vector = Eigen::Array<float, Step, 1>;
       const vector a = Eigen::Map<const vector>(x + i), b = Eigen::Map<const vector>(x + half_ + i);
       const Eigen::Map<const vector> cosine(c + i), sine(s + i);
       Eigen::Map<vector>(y + i) = a * cosine - b * sine;
@@ -97,14 +97,12 @@ struct rotary_positions : plain_score {
       fail({.what = "width of a head",
             .expected = std::to_string(env.angles.width()) + ", as the angles",
             .found = std::to_string(w)});
+    const auto turn = [&](float* head, extent row) { env.angles.turn(head, row, head); };
     for (extent t = 0; t < r.q.rows(); ++t) {
-      for (extent h = 0; h < heads; ++h) turn(env.angles, t, r.q.data() + t * r.q.outerStride() + h * w);
-      for (extent h = 0; h < key_heads; ++h) turn(env.angles, t, r.k.data() + t * r.k.outerStride() + h * w);
+      for (extent h = 0; h < heads; ++h) turn(r.q.data() + t * r.q.outerStride() + h * w, t);
+      for (extent h = 0; h < key_heads; ++h) turn(r.k.data() + t * r.k.outerStride() + h * w, t);
     }
   }
-
- private:
-  static void turn(const rotary_angles& a, extent row, float* head) noexcept { a.turn(head, row, head); }
 };
 
 }  // namespace nn

@@ -48,6 +48,7 @@ struct canary_options : canary_prompt {
 struct canary_sizes {
   nn::fastconformer_sizes encoder = {};  ///< of FastConformer
   nn::nemo_decoder_sizes decoder = {};   ///< of the decoder, whose width may be another
+  nn::fastconformer_sizes aligner = {};  ///< of the second model's encoder, where there is one
 };
 
 /// What decodes a window; one for each thread. Its memory is kept from window to window.
@@ -80,7 +81,7 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
     length_penalty = models::read_number(file, at + "decoding.length_penalty", 0, 64, 0);
     max_generation_delta = models::read_whole(file, at + "decoding.max_generation_delta", -1, 1 << 20, -1);
     aligned = file.has(at + "timestamps.tokens");
-    if (aligned) aligner = canary_aligner(file, at + "timestamps");
+    if (aligned) aligner = canary_aligner<S.aligner>(file, at + "timestamps");
   }
 
   nn::linear<Encoder::output, D> encoder_decoder_proj;  ///< models with two widths only
@@ -88,10 +89,10 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
   canary_tokens tokens;                                 ///< special tokens, and prompts made of them
   /// There is an encoder_decoder_proj.
   bool projected = core::is_static(D) && core::is_static(Encoder::output) && D != Encoder::output;
-  canary_aligner aligner;     ///< models with a second one only: finds times of words
-  bool aligned = false;       ///< there is an aligner
-  extent beam = 1;            ///< texts that live on, unless a call says otherwise
-  double length_penalty = 0;  ///< unless a call says otherwise
+  canary_aligner<S.aligner> aligner;  ///< models with a second one only: finds times of words
+  bool aligned = false;               ///< there is an aligner
+  extent beam = 1;                    ///< texts that live on, unless a call says otherwise
+  double length_penalty = 0;          ///< unless a call says otherwise
   /// A text has up to so many tokens more than the encoder has rows, its prompt among them; -1: the decoder's context.
   extent max_generation_delta = -1;
 

@@ -29,6 +29,7 @@ inline namespace STENO_ABI {
 namespace nemo {
 
 /// A FastConformer with CTC. Calls are const: threads may share it.
+template <nn::fastconformer_sizes S>
 class canary_aligner {
  public:
   canary_aligner() = default;
@@ -53,12 +54,12 @@ class canary_aligner {
       if (tokenizer.type_of(id) == tokenizers::sentencepiece::unknown) unknown = id;
   }
 
-  nemo_frontend<dynamic> frontend;        ///< samples to features
-  nn::fastconformer_encoder_any encoder;  ///< features to rows
-  nn::linear<dynamic, dynamic> decoder;   ///< rows to logits, blank last
-  nn::attention_window window;            ///< what a row sees
-  tokenizers::sentencepiece tokenizer;    ///< words to pieces
-  int unknown = 0;                        ///< the piece for a word that has no others
+  nemo_frontend<dynamic> frontend;       ///< samples to features
+  nn::fastconformer<S> encoder;          ///< features to rows
+  nn::linear<dynamic, dynamic> decoder;  ///< rows to logits, blank last
+  nn::attention_window window;           ///< what a row sees
+  tokenizers::sentencepiece tokenizer;   ///< words to pieces
+  int unknown = 0;                       ///< the piece for a word that has no others
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -70,7 +71,7 @@ class canary_aligner {
   }
   /// Seconds from one row to the next.
   double frame_seconds() const noexcept {
-    return static_cast<double>(frontend.head.options().shift * encoder.get<"pre_encode">().rate) / 16000;
+    return static_cast<double>(frontend.head.options().shift * encoder.template get<"pre_encode">().rate) / 16000;
   }
 
   /// The words of a text that 16 kHz mono samples hold, with their rows; `first` is the number of the word. None where

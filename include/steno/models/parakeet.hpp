@@ -175,7 +175,7 @@ class parakeet {
  private:
   // As the original has it: [mels, frames], with the frame it declares invalid and sets to its pad_value; and as
   // transformers has it: [frames, mels], with zeros there.
-  void show(const view<const float>& x, context& c) const {
+  void show(const auto& x, context& c) const {
     core::workspace::frame scratch(c.scratch);
     auto turned = scratch.matrix(x.cols(), x.rows() + 1);
     turned.leftCols(x.rows()) = x.transpose();

@@ -45,9 +45,9 @@ inline void median_filter(float* row, extent n, extent width, std::vector<float>
 
 /// Scores of `heads` heads, [head][token][frame] with rows `stride` apart of which `frames` count, to their matrix
 /// [tokens, frames]. The scores are overwritten.
-inline matrix<float, dynamic, dynamic> alignment_matrix(float* scores, extent heads, extent tokens, extent stride,
-                                                        extent frames) {
-  matrix<float, dynamic, dynamic> sum = matrix<float, dynamic, dynamic>::Zero(tokens, frames);
+template <class T>
+matrix<T, dynamic, dynamic> alignment_matrix(T* scores, extent heads, extent tokens, extent stride, extent frames) {
+  matrix<T, dynamic, dynamic> sum = matrix<T, dynamic, dynamic>::Zero(tokens, frames);
   std::vector<float> room;
   for (extent h = 0; h < heads; ++h) {
     auto w = core::make_view(scores + h * tokens * stride, tokens, frames, stride);

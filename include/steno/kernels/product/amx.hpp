@@ -31,7 +31,8 @@ static_assert(chunk_steps<1> % 8 == 0, "blocks of a superblock are unpacked toge
 inline constexpr extent rest_floats =
     chunk_steps<1> * (static_cast<extent>(detail::group_quants) / 4 + 2 * 2 * detail::group);
 
-inline void split(const detail::split_job& job) noexcept {
+template <class = void>
+void split(const detail::split_job& job) noexcept {
   (job.count == 1 ? split_rows<1> : split_rows<3>)(job.x, job.stride, job.rows, job.cols, job.terms);
 }
 
@@ -197,7 +198,8 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
   _tile_release();
 }
 
-inline void term_strip(const detail::strip& s) noexcept {
+template <class = void>
+void term_strip(const detail::strip& s) noexcept {
   switch (s.w->format) {
     case dtype::f16:
       return strip_of(s, half_source<dtype::f16>{s});
@@ -212,7 +214,8 @@ inline void term_strip(const detail::strip& s) noexcept {
 
 }  // namespace product
 
-inline constexpr detail::product_table with_tiles(detail::product_table t) {
+template <class = void>
+constexpr detail::product_table with_tiles(detail::product_table t) {
   // Fewer rows do not pay for the widening of the weights; and a strip has sums of two panels as high as the first, of
   // which a tile writes 16 rows.
   t.f16_terms_from = 33;
@@ -229,7 +232,8 @@ inline constexpr detail::product_table with_tiles(detail::product_table t) {
   t.term_strip = product::term_strip;
   return t;
 }
-inline constexpr detail::product_table product_kernels = with_tiles(avx512vnni::product_kernels);
+template <class = void>
+inline constexpr detail::product_table product_kernels = with_tiles(avx512vnni::product_kernels<>);
 
 }  // namespace kernels::amx
 }  // namespace STENO_ABI

@@ -136,12 +136,14 @@ class span_tiles {
   alignas(64) std::int32_t sums_[static_cast<std::size_t>(2 * Tiles * 256)];  // [tiles][groups][16][16]
 };
 
-inline void int8_tile(const detail::int8_job& job) noexcept {
+template <class = void>
+void int8_tile(const detail::int8_job& job) noexcept {
   if (job.layout.span == 1) return avx512vnni::product::int8_tile(job);
   job.rows > tile_rows ? span_tiles<2>(job).multiply() : span_tiles<1>(job).multiply();
 }
 /// Of spans several columns of tiles one after the other: with few rows they take no longer than setting the shapes.
-inline void int8_strip(const detail::strip& s) noexcept {
+template <class = void>
+void int8_strip(const detail::strip& s) noexcept {
   if (s.layout.span == 1) return detail::int8_strip(s);
   shape_tiles();
   constexpr extent columns = 2 * detail::group;

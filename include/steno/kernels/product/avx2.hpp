@@ -155,7 +155,8 @@ inline void int8_tile_of(std::integer_sequence<int, I...>, const detail::int8_jo
   }...};
   tiles[job.rows - 3](job);
 }
-inline void int8_tile(const detail::int8_job& job) noexcept {
+template <class = void>
+void int8_tile(const detail::int8_job& job) noexcept {
   constexpr std::make_integer_sequence<int, int8_rows - 2> heights;
   const detail::block_layout& l = job.layout;
   if (l.span > 1) return int8_tile_of<0, false, detail::long_span>(heights, job);
@@ -167,6 +168,7 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
 
 }  // namespace product
 
+template <class = void>
 inline constexpr detail::product_table product_kernels{
     .int8_panel = product::int8_rows,
     .int8_groups = product::int8_groups,
@@ -180,7 +182,7 @@ inline constexpr detail::product_table product_kernels{
     .float_columns = product::float_columns,
     .half_pair_rows = product::half_pair_rows,
     .float_rows = 600,
-    .float_panel_scratch = product::panel_chunk * product::float_columns,
+    .float_panel_scratch = product::panel_chunk* product::float_columns,
     .quantise = product::quantise,
     .interleave = product::interleave,
     .unpack = product::unpack,

@@ -27,6 +27,7 @@ inline constexpr int byte_lanes = 64;
 
 }  // namespace product
 
+template <class = void>
 inline constexpr detail::product_table product_kernels{
     .int8_panel = avx2::product::int8_rows,
     .int8_groups = avx2::product::int8_groups,
@@ -40,7 +41,7 @@ inline constexpr detail::product_table product_kernels{
     .float_columns = product::float_columns,
     .half_pair_rows = product::half_pair_rows,
     .float_rows = 600,
-    .float_panel_scratch = product::panel_chunk * product::float_columns,
+    .float_panel_scratch = product::panel_chunk* product::float_columns,
     .quantise = product::quantise,
     .interleave = product::interleave,
     .unpack = product::unpack,

@@ -24,7 +24,8 @@ inline constexpr extent chunk_pairs = 256;  // of a strip: 32 KiB of weights
 inline constexpr extent pairs_ahead = 64;   // weights that are fetched while others are multiplied
 
 /// A panel of x, whose columns are even in number, as pairs of bfloat16 numbers, [cols / 2][rows].
-inline void split(const detail::split_job& job) noexcept {
+template <class = void>
+void split(const detail::split_job& job) noexcept {
   constexpr extent step = 32;  // values of a row at a time
   alignas(64) float pairs[pair_rows * step / 2];
   auto* to = reinterpret_cast<float*>(job.terms);
@@ -91,7 +92,8 @@ inline pair_tile_function pair_tile_of(std::integer_sequence<int, I...>, extent 
   return tiles[height - 1];
 }
 
-inline void pair_strip(const detail::strip& s) noexcept {
+template <class = void>
+void pair_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
   const auto* const packed = reinterpret_cast<const std::uint16_t*>(s.packed);
   const auto* const terms = reinterpret_cast<const float*>(x.terms);
@@ -117,7 +119,8 @@ inline void pair_strip(const detail::strip& s) noexcept {
 
 }  // namespace product
 
-inline constexpr detail::product_table with_pairs(detail::product_table t) {
+template <class = void>
+constexpr detail::product_table with_pairs(detail::product_table t) {
   t.rounded_terms_from = 6;
   t.term_panel = product::pair_rows;
   t.term_multiple = 2;
@@ -125,7 +128,8 @@ inline constexpr detail::product_table with_pairs(detail::product_table t) {
   t.term_strip = product::pair_strip;
   return t;
 }
-inline constexpr detail::product_table product_kernels = with_pairs(avx512vnni::product_kernels);
+template <class = void>
+inline constexpr detail::product_table product_kernels = with_pairs(avx512vnni::product_kernels<>);
 
 }  // namespace kernels::avx512bf16
 }  // namespace STENO_ABI

@@ -164,7 +164,8 @@ STENO_INLINE void with_rows(extent rows, auto&& f) {
       return f(std::make_integer_sequence<int, 6 * C>{});
   }
 }
-inline void int8_tile(const detail::int8_job& job) noexcept {
+template <class = void>
+void int8_tile(const detail::int8_job& job) noexcept {
   constexpr int C = int8_groups;
   if (job.layout.span > 1)
     with_rows(job.rows, [&](auto all) { int8_span_tile<C>(all, job); });
@@ -176,7 +177,8 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
 
 }  // namespace product
 
-inline constexpr detail::product_table with_vnni(detail::product_table t) {
+template <class = void>
+constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_panel = product::int8_rows;
   t.int8_groups = product::int8_groups;
   t.int8_few = product::int8_few;
@@ -187,7 +189,8 @@ inline constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_tile_widens = true;
   return t;
 }
-inline constexpr detail::product_table product_kernels = with_vnni(avx512::product_kernels);
+template <class = void>
+inline constexpr detail::product_table product_kernels = with_vnni(avx512::product_kernels<>);
 
 }  // namespace kernels::avx512vnni
 }  // namespace STENO_ABI

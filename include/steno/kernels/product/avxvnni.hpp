@@ -136,13 +136,15 @@ void int8_tile_of(const detail::int8_job& job) noexcept {
       return int8_tile<Span>(std::make_integer_sequence<int, 12>{}, job);
   }
 }
-inline void int8_tile(const detail::int8_job& job) noexcept {
+template <class = void>
+void int8_tile(const detail::int8_job& job) noexcept {
   job.layout.span == 1 ? int8_tile_of<1>(job) : int8_tile_of<detail::long_span>(job);
 }
 
 }  // namespace product
 
-inline constexpr detail::product_table with_vnni(detail::product_table t) {
+template <class = void>
+constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_panel = product::int8_rows;
   t.int8_groups = product::int8_groups;
   t.int8_few = product::int8_few;
@@ -151,7 +153,8 @@ inline constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_tile_biased = true;
   return t;
 }
-inline constexpr detail::product_table product_kernels = with_vnni(avx2::product_kernels);
+template <class = void>
+inline constexpr detail::product_table product_kernels = with_vnni(avx2::product_kernels<>);
 
 }  // namespace kernels::avxvnni
 }  // namespace STENO_ABI

@@ -26,7 +26,8 @@ template <activation A>
 }
 
 /// Rows [m0, m0 + rows) by all columns of the strip; sums[(m - m0) * sums_stride + (n - n0)], padded to whole vectors.
-[[gnu::noinline]] inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0,
+template <class = void>
+[[gnu::noinline]] void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0,
                                      extent rows) noexcept {
   switch (s.e->act) {
     case activation::none:

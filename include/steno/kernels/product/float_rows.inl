@@ -52,7 +52,8 @@ inline dot_tile_function dot_tile_of(std::integer_sequence<int, I...>, extent he
 
 // A few rows of w meet all rows of x while they are in the first-level cache, and each tile fetches its share of those
 // behind them: weights come from memory while tiles work.
-inline void float_row_strip(const detail::strip& s) noexcept {
+template <class = void>
+void float_row_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
   // The last columns come with those before them; where there are fewer than a tile has, the same again.
   const bool narrow = s.n1 - s.n0 < dot_columns;
@@ -71,7 +72,8 @@ inline void float_row_strip(const detail::strip& s) noexcept {
 }
 
 /// out[k * float_columns + c] = w[n0 + c, k0 + k], zero beyond n1 and cols; count is rounded up to 16. f32.
-inline void transpose_rows(const weights::weight_ref& w, extent n0, extent n1, extent k0, extent count,
+template <class = void>
+void transpose_rows(const weights::weight_ref& w, extent n0, extent n1, extent k0, extent count,
                            float* out) noexcept {
   for (extent c = 0; c < float_columns; c += 16)
     for (extent k = 0; k < count; k += 16) {
@@ -184,7 +186,8 @@ inline half_tile_function half_tile_of(std::integer_sequence<int, I...>, extent 
 
 /// Few panels by packed groups. One waits for the weights: it fetches far ahead, and at the end what the next strip
 /// begins with. Several meet pieces of the weights while these are in the first-level cache.
-inline void half_strip(const detail::strip& s) noexcept {
+template <class = void>
+void half_strip(const detail::strip& s) noexcept {
   constexpr extent piece = 512;
   const operand& x = *s.x;
   const bool one = x.split.count == 1, more = s.w->packed != nullptr && s.n1 < s.w->rows;
@@ -213,7 +216,8 @@ inline void half_strip(const detail::strip& s) noexcept {
   }
 }
 
-inline void float_panel_strip(const detail::strip& s) noexcept {
+template <class = void>
+void float_panel_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
   float* const wide = s.scratch;
   const auto* packed = reinterpret_cast<const std::uint16_t*>(s.packed);
@@ -251,7 +255,8 @@ inline void float_panel_strip(const detail::strip& s) noexcept {
 }
 
 /// out[k * rows + r] = x[r * stride + k], four by four where it goes.
-inline void interleave(const float* x, extent stride, extent rows, extent cols, float* out) noexcept {
+template <class = void>
+void interleave(const float* x, extent stride, extent rows, extent cols, float* out) noexcept {
   typedef float quad __attribute__((vector_size(16)));
   extent r = 0;
   for (; r + 4 <= rows; r += 4) {

@@ -192,7 +192,8 @@ void int8_few_rows(const detail::strip& s) noexcept {
   if constexpr (Rows > 1) int8_few_rows<Bits, Span, Rows - 1>(s);
 }
 /// A strip of two groups; x has one panel. Its scratch: 64 floats.
-inline void int8_row_strip(const detail::strip& s) noexcept {
+template <class = void>
+void int8_row_strip(const detail::strip& s) noexcept {
   const int bits = s.layout.bits;
   if (bits == 8)
     s.layout.span == 1 ? int8_few_rows<8, 1, few_rows(8)>(s) : int8_few_rows<8, detail::long_span, few_rows(8)>(s);

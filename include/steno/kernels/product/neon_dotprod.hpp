@@ -65,12 +65,14 @@ STENO_INLINE float32x4_t total(const int32x4_t* d) {
 
 }  // namespace product
 
-inline constexpr detail::product_table with_dotprod(detail::product_table t) {
+template <class = void>
+constexpr detail::product_table with_dotprod(detail::product_table t) {
   t.int8_panel = product::int8_rows;
   t.int8_tile = product::int8_tile;
   return t;
 }
-inline constexpr detail::product_table product_kernels = with_dotprod(neon::product_kernels);
+template <class = void>
+inline constexpr detail::product_table product_kernels = with_dotprod(neon::product_kernels<>);
 
 }  // namespace kernels::neon_dotprod
 }  // namespace STENO_ABI

@@ -80,12 +80,14 @@ STENO_INLINE float32x4_t total(const int32x4_t* d) {
 
 }  // namespace product
 
-inline constexpr detail::product_table with_i8mm(detail::product_table t) {
+template <class = void>
+constexpr detail::product_table with_i8mm(detail::product_table t) {
   t.int8_panel = product::int8_rows;
   t.int8_tile = product::int8_tile;
   return t;
 }
-inline constexpr detail::product_table product_kernels = with_i8mm(neon_dotprod::product_kernels);
+template <class = void>
+inline constexpr detail::product_table product_kernels = with_i8mm(neon_dotprod::product_kernels<>);
 
 }  // namespace kernels::neon_i8mm
 }  // namespace STENO_ABI

@@ -85,7 +85,8 @@ inline void int8_tile_of(std::integer_sequence<int, I...>, const detail::int8_jo
   static constexpr function tiles[] = {int8_tile<Span, I + 1>...};
   tiles[job.rows - 1](job);
 }
-inline void int8_tile(const detail::int8_job& job) noexcept {
+template <class = void>
+void int8_tile(const detail::int8_job& job) noexcept {
   constexpr auto heights = std::make_integer_sequence<int, int8_rows>{};
   job.layout.span == 1 ? int8_tile_of<1>(heights, job) : int8_tile_of<detail::long_span>(heights, job);
 }

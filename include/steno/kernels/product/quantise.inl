@@ -53,6 +53,7 @@ void quantise_spans(const detail::quantise_job& job) noexcept {
       }
     }
 }
-inline void quantise(const detail::quantise_job& job) noexcept {
+template <class = void>
+void quantise(const detail::quantise_job& job) noexcept {
   job.span == 1 ? quantise_spans<1>(job) : quantise_spans<detail::long_span>(job);
 }

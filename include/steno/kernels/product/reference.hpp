@@ -35,7 +35,8 @@ inline float stored_value(const std::byte* row, dtype format, extent k) noexcept
   return format == dtype::f16 ? core::half_to_float(h) : core::bfloat_to_float(h);
 }
 
-inline void quantise(const detail::quantise_job& job) noexcept {
+template <class = void>
+void quantise(const detail::quantise_job& job) noexcept {
   for (extent r = 0; r < job.rows; ++r)
     for (extent s = 0; s < job.blocks / job.span; ++s) {
       const extent values = job.span * detail::block;
@@ -62,7 +63,8 @@ inline void quantise(const detail::quantise_job& job) noexcept {
     }
 }
 
-inline void int8_tile(const detail::int8_job& job) noexcept {
+template <class = void>
+void int8_tile(const detail::int8_job& job) noexcept {
   const extent rows = job.rows, parts = job.layout.halves ? 2 : 1, span = job.layout.span;
   const extent values = span * detail::block / parts;
   const auto* quants = reinterpret_cast<const std::uint8_t*>(job.quants);
@@ -84,7 +86,8 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
       job.sums[r * detail::group + n] = sum;
     }
 }
-inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
+template <class = void>
+void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
   for (extent m = m0; m < m0 + rows; ++m)
     for (extent n = s.n0; n < s.n1; ++n)
       s.y[m * s.y_stride + n] = detail::finish(*s.e, sums[(m - m0) * sums_stride + (n - s.n0)], m, n);
@@ -93,7 +96,8 @@ inline void finish(const detail::strip& s, const float* sums, extent sums_stride
 inline constexpr int byte_lanes = 16;
 #include <steno/kernels/product/unpack.inl>
 
-inline void float_row_strip(const detail::strip& s) noexcept {
+template <class = void>
+void float_row_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
   for (extent n = s.n0; n < s.n1; ++n) {
     const std::byte* row = s.w->row(n);
@@ -106,6 +110,7 @@ inline void float_row_strip(const detail::strip& s) noexcept {
   }
 }
 
+template <class = void>
 inline constexpr detail::product_table product_kernels{
     .int8_panel = 1,
     .int8_groups = 1,

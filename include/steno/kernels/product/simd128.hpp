@@ -100,6 +100,7 @@ STENO_INLINE quad total(const v128_t* d) {
 
 }  // namespace product
 
+template <class = void>
 inline constexpr detail::product_table product_kernels{
     .int8_panel = product::int8_rows,
     .int8_groups = 1,
@@ -113,7 +114,7 @@ inline constexpr detail::product_table product_kernels{
     .float_columns = product::float_columns,
     .half_pair_rows = product::half_pair_rows,
     .float_rows = 600,
-    .float_panel_scratch = product::panel_chunk * product::float_columns,
+    .float_panel_scratch = product::panel_chunk* product::float_columns,
     .quantise = product::quantise,
     .interleave = product::interleave,
     .unpack = product::unpack,

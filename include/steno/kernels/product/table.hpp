@@ -2,6 +2,8 @@
 //
 // A product is cut into strips: a few panels (or rows) of x by a few columns of y. Strips depend on the shapes alone,
 // and each value of y is computed in one strip, so the bits of y do not depend on the number of workers.
+// Tables, and the functions that they name, are templates with nothing to choose: they are compiled where a product is
+// called, and not wherever a header is read (config.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/dtype.hpp>

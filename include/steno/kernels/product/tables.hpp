@@ -30,38 +30,38 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexcept {
+STENO_KERNEL_BODY const detail::product_table& detail::table_of(isa level) noexcept {
 #if defined(__x86_64__)
   switch (level) {
     case isa::amx:
-      return amx::product_kernels;
+      return amx::product_kernels<>;
     case isa::avx512vnni:
-      return multiplies_bfloats_fast() ? avx512bf16::product_kernels : avx512vnni::product_kernels;
+      return multiplies_bfloats_fast() ? avx512bf16::product_kernels<> : avx512vnni::product_kernels<>;
     case isa::avx512:
-      return avx512::product_kernels;
+      return avx512::product_kernels<>;
     case isa::avxvnni:
-      return avxvnni::product_kernels;
+      return avxvnni::product_kernels<>;
     case isa::avx2:
-      return avx2::product_kernels;
+      return avx2::product_kernels<>;
     default:
       break;
   }
 #elif defined(__aarch64__)
   switch (level) {
     case isa::neon_i8mm:
-      return neon_i8mm::product_kernels;
+      return neon_i8mm::product_kernels<>;
     case isa::neon_dotprod:
-      return neon_dotprod::product_kernels;
+      return neon_dotprod::product_kernels<>;
     case isa::neon:
-      return neon::product_kernels;
+      return neon::product_kernels<>;
     default:
       break;
   }
 #elif defined(__wasm_simd128__)
-  if (level == isa::simd128) return simd128::product_kernels;
+  if (level == isa::simd128) return simd128::product_kernels<>;
 #endif
   (void)level;
-  return scalar::product_kernels;
+  return scalar::product_kernels<>;
 }
 
 }  // namespace kernels

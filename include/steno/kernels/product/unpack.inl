@@ -57,7 +57,8 @@ STENO_INLINE f32x16 halves_at(const std::byte* p) {
   return load_f16(h);
 }
 
-inline void unpack(const detail::unpack_job& job) noexcept {
+template <class = void>
+void unpack(const detail::unpack_job& job) noexcept {
   const detail::block_layout l = job.layout;
   float *scales = job.scales, *minima = job.minima;
   if (l.bits == 8) {
