@@ -86,11 +86,30 @@ constexpr extent span_groups(extent rows, extent columns) {
   return rows > 32 ? 2 : 2 * std::clamp<extent>(columns / 512, 1, 4);
 }
 
+/// Rows of a strip, and the columns of x in parts, one after the other, where those of all rows of the strip do not fit
+/// the second cache together.
+struct part_plan {
+  extent rows;       // or fewer
+  extent parts = 1;  // of the columns
+  extent steps = 0;  // of 32 columns in a part
+};
+/// For panels of `height` rows in pairs, of which `fitting` rows stay in the second cache. A part has a multiple of
+/// `unit` steps, but for the last. With parts there are fewer strips, each of which reads and widens all weights; but
+/// sums of a row go to memory and back with each, so columns must be many.
+constexpr part_plan plan_parts(extent rows, extent columns, extent fitting, extent height, extent most, extent unit) {
+  const auto count = [](extent all, extent each) { return (all + each - 1) / each; };
+  const extent whole = std::max(fitting, 4 * height), steps = steps_of(columns);
+  const extent deep = strip_plan::even(rows, fitting * std::clamp<extent>(columns / (4 * fitting), 1, most));
+  if (deep <= whole) return {.rows = whole, .steps = steps};
+  const extent in_part = count(count(steps, count(deep, fitting)), unit) * unit;
+  return {.rows = count(deep, 2 * height) * 2 * height, .parts = count(steps, in_part), .steps = in_part};
+}
+
 /// One of the ways of doing a product: how it is cut, and who does a strip.
 struct product_way {
   void (*strip)(const detail::strip&) noexcept;
   extent columns;  // of a strip
-  extent rows;     // of a strip, or fewer
+  part_plan part;
   extent scratch;  // floats of a worker, beside the sums
   extent step;     // panels or rows that are met at once
   bool panels;     // strips consist of panels of x, else of rows
@@ -98,14 +117,16 @@ struct product_way {
 };
 inline product_way way_of(const operand& x, const weights::weight_ref& w, const product_table& table) noexcept {
   const extent height = x.split.count > 0 ? x.split.height(0) : 1;
-  if (x.terms != nullptr)
+  if (x.terms != nullptr) {
+    const extent fitting = std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 1);
     return {.strip = table.term_strip,
             .columns = 2 * group,
-            .rows = std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 4 * height),
+            .part = plan_parts(x.rows, x.cols, fitting, height, table.term_parts, table.term_steps),
             .scratch = table.term_scratch,
             .step = 2,
             .panels = true,
             .packed = true};
+  }
   if (is_int8(x.family)) {
     const bool few = table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
     return {.strip = few                           ? table.int8_row_strip
@@ -115,7 +136,8 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
                         : x.paired ? span_groups(x.rows, w.rows)
                                    : table.int8_groups) *
                        group,
-            .rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows),
+            .part = {.rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows),
+                     .steps = x.cols / block},
             .scratch = unpack_floats,
             .step = 1,
             .panels = true,
@@ -125,7 +147,7 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
   const bool pairs = is_columns(x.family) && x.rows <= table.half_pair_rows;
   return {.strip = panels ? table.float_panel_strip : table.float_row_strip,
           .columns = pairs ? 2 * group : table.float_columns,
-          .rows = table.float_rows,
+          .part = {.rows = table.float_rows},
           .scratch = panels ? table.float_panel_scratch : 0,
           .step = 1,
           .panels = panels,
@@ -137,20 +159,24 @@ STENO_KERNEL_BODY void multiply_ahead(const operand& x, const weights::weight_re
   const product_table& table = table_of(x.level);
   const product_way way = way_of(x, w, table);
   const extent height = way.panels ? x.split.height(0) : 1;
-  const strip_plan plan(w.rows, way.panels ? x.split.count : x.rows, way.rows / height, way.step, way.columns);
+  const strip_plan plan(w.rows, way.panels ? x.split.count : x.rows, way.part.rows / height, way.step, way.columns);
 
   // Scratch of one worker: sums of a strip, what its way needs, packed groups (of weights as stored).
   const extent sums = plan.deep * height * ((way.columns + 31) / 32 * 32);
   const block_layout layout = layout_of(w.format);
   const std::size_t next_group = way.packed ? group_bytes(w.format, w.cols) : 0;
   const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(way.columns)) * next_group : 0;
-  const std::size_t floats = (static_cast<std::size_t>(sums + way.scratch) + 15) / 16 * 16;
+  const extent tasks = plan.down * plan.across;
+  const std::size_t floats = (static_cast<std::size_t>((way.part.parts == 1 ? sums : 0) + way.scratch) + 15) / 16 * 16;
   const std::size_t bytes = (floats * 4 + groups + 63) / 64 * 64;
   core::workspace::frame frame(c.scratch);
   auto* scratch = frame.take<std::byte>(bytes * static_cast<std::size_t>(c.run.width()));
+  // Sums that wait for the next part of K.
+  float* const kept = way.part.parts == 1 ? nullptr : frame.take<float>(static_cast<std::size_t>(sums * tasks));
 
-  c.run.run(plan.down * plan.across, [&](extent i, int worker) noexcept {
+  const auto task = [&](extent i, int worker, extent part) noexcept {
     std::byte* own = scratch + bytes * static_cast<std::size_t>(worker);
+    float* const floats_of_own = reinterpret_cast<float*>(own);
     const extent first = i / plan.across * plan.deep, n0 = i % plan.across * plan.columns;
     strip s{.table = &table,
             .x = &x,
@@ -162,12 +188,14 @@ STENO_KERNEL_BODY void multiply_ahead(const operand& x, const weights::weight_re
             .last = std::min(first + plan.deep, plan.pieces),
             .n0 = n0,
             .n1 = std::min(n0 + plan.columns, w.rows),
+            .k0 = part * way.part.steps,
+            .k1 = std::min((part + 1) * way.part.steps, steps_of(x.cols)),
             .packed = nullptr,
             .next_group = next_group,
             .layout = layout,
             .ahead = ahead,
-            .sums = reinterpret_cast<float*>(own),
-            .scratch = reinterpret_cast<float*>(own) + sums};
+            .sums = kept != nullptr ? kept + i * sums : floats_of_own,
+            .scratch = kept != nullptr ? floats_of_own : floats_of_own + sums};
     if (way.packed && w.packed != nullptr) {
       s.packed = w.packed + static_cast<std::size_t>(n0 / group) * next_group;
     } else if (way.packed) {
@@ -177,7 +205,9 @@ STENO_KERNEL_BODY void multiply_ahead(const operand& x, const weights::weight_re
       for (extent g = 0; g < count; ++g, to += next_group) pack_group(w, n0 / group + g, to);
     }
     way.strip(s);
-  });
+  };
+  for (extent part = 0; part < way.part.parts; ++part)
+    c.run.run(tasks, [&](extent i, int worker) noexcept { task(i, worker, part); });
 }
 
 [[noreturn]] STENO_COLD inline void refuse_extents(const operand& x, const weights::weight_ref& w,

@@ -157,24 +157,25 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
   auto* const wide = reinterpret_cast<std::uint16_t*>(s.scratch);
   float* const rest = s.scratch + wide_tiles * tile_values / 2;
   const extent steps = detail::steps_of(x.cols), pairs = (s.last - s.first + 1) / 2;
+  const bool last_part = s.k1 == steps;
   const bool more = s.w->rows > s.n1 && s.w->packed != nullptr;
   shape_tiles();
-  for (extent i = 0; i < steps; i += chunk) {
-    const extent count = std::min(chunk, steps - i);
+  for (extent i = s.k0; i < s.k1; i += chunk) {
+    const extent count = std::min(chunk, s.k1 - i);
     weights.widen(i, count, rest, wide);
     // What follows: the next steps of these columns, or the first ones of the next columns.
-    const bool ends = i + count == steps;
-    const extent then = ends ? 0 : i + count, ahead = std::min(chunk, steps - then);
+    const bool ends = i + count == s.k1;
+    const extent then = ends ? s.k0 : i + count, ahead = std::min(chunk, s.k1 - then);
     fetcher fetch(weights.part(ends && more ? s.n1 : s.n0, then, ends && !more ? 0 : ahead), pairs * count);
     for (extent p = s.first; p < s.last; p += 2) {
       const bool two = p + 1 < s.last;
       const extent m = x.split.first(p), heights[] = {x.split.height(p), x.split.height(two ? p + 1 : p)};
       const extent rows = heights[0] + (two ? heights[1] : 0);
-      // With each part of K a part of the rows that are written at the end.
-      const extent row = rows * i / steps, next_row = rows * (i + count) / steps;
+      // With each piece of K a piece of the rows that are written at the end.
+      const extent row = rows * (i - s.k0) / (s.k1 - s.k0), next_row = rows * (i + count - s.k0) / (s.k1 - s.k0);
       fetcher fetch_results({.from = reinterpret_cast<const std::byte*>(s.y + (m + row) * s.y_stride + s.n0),
                              .next = static_cast<std::size_t>(s.y_stride) * sizeof(float),
-                             .rows = next_row - row,
+                             .rows = last_part ? next_row - row : 0,
                              .lines = detail::groups_of(s.n1 - s.n0)},
                             count);
       tile_job job{.x = {},
@@ -192,7 +193,7 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
         job.sums[t] = s.sums + (from - x.split.first(s.first)) * 32;
       }
       two ? bfloat_tiles<x_terms, terms, 2>(job) : bfloat_tiles<x_terms, terms, 1>(job);
-      if (ends) avx512::product::finish(s, job.sums[0], 32, m, rows);
+      if (ends && last_part) avx512::product::finish(s, job.sums[0], 32, m, rows);
     }
   }
   _tile_release();
@@ -227,6 +228,8 @@ constexpr detail::product_table with_tiles(detail::product_table t) {
   t.int8_tile = product::int8_tile;
   t.int8_strip = product::int8_strip;
   t.term_panel = t.tile_rows = tile_rows;
+  t.term_parts = 4;
+  t.term_steps = product::chunk_steps<1>;
   t.term_scratch = product::wide_tiles * tile_values / 2 + product::rest_floats;
   t.split = product::split;
   t.term_strip = product::term_strip;

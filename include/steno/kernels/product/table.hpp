@@ -92,6 +92,7 @@ struct strip {
   extent y_stride;
   extent first, last;       // panels of x where it has any, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
+  extent k0, k1;            // of terms: 32 values of x each; what was before k0 is in the sums
   const std::byte* packed;  // columns and int8: the group of column n0
   std::size_t next_group;   // bytes from group to group
   block_layout layout;      // int8
@@ -202,6 +203,8 @@ struct product_table {
   extent term_panel = 0;
   extent term_multiple = 1;  // the number of columns is one of it
   extent term_scratch = 0;   // floats
+  extent term_parts = 1;     // the largest number of parts of x's columns that are multiplied one after the other
+  extent term_steps = 1;     // of 32 columns: a part has a multiple of so many, but for the last
   void (*split)(const split_job&) noexcept = nullptr;
   void (*term_strip)(const strip&) noexcept = nullptr;
 
