@@ -30,8 +30,9 @@ class stopped_converter {
     if (pid_ != 0) return;
     for (const int s : {SIGHUP, SIGINT, SIGTERM}) std::signal(s, s == ignored ? SIG_IGN : SIG_DFL);
     ::dup2(slave_, STDERR_FILENO);
-    const std::string input = fixture("sense_voice").string(), out = output.string();
-    ::execl(STENO_CONVERT_PROGRAM, "steno-convert", input.c_str(), "-o", out.c_str(), nullptr);
+    const std::string command = "exec '" STENO_CONVERT_PROGRAM "' '" + fixture("sense_voice").string() + "' -o '" +
+                                output.string() + "'";
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     ::_exit(99);
   }
   ~stopped_converter() {
