@@ -90,8 +90,8 @@ constexpr extent span_groups(extent rows, extent columns) {
 /// the second cache together.
 struct part_plan {
   extent rows;       // or fewer
-  extent parts = 1;  // of the columns
-  extent steps = 0;  // of 32 columns in a part
+  extent parts = 1;  // of the columns; more only where x is in terms
+  extent steps = 0;  // of 32 columns in a part, where x is in terms
 };
 /// For panels of `height` rows in pairs, of which `fitting` rows stay in the second cache. A part has a multiple of
 /// `unit` steps, but for the last. With parts there are fewer strips, each of which reads and widens all weights; but
@@ -136,8 +136,7 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
                         : x.paired ? span_groups(x.rows, w.rows)
                                    : table.int8_groups) *
                        group,
-            .part = {.rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows),
-                     .steps = x.cols / block},
+            .part = {.rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows)},
             .scratch = unpack_floats,
             .step = 1,
             .panels = true,

@@ -20,7 +20,7 @@ enum class bias { none, added, optional };
 
 namespace detail {
 /// y = act(factor * (x w^T + b)) + what is added. A factor goes into the product and into the bias: with powers of two
-/// the bits are those of a pass of its own. One function for all layers, and no template.
+/// the bits are those of a pass of its own. One function for all layers.
 template <class = void>
 [[gnu::noinline]] void product_with(const view<const float>& x, const weights::weight_ref& w, kernels::epilogue e,
                                     const addend& to, const view<float>& y, context& c) {

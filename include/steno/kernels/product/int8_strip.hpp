@@ -58,15 +58,15 @@ inline void int8_strip(const strip& s) noexcept {
   const extent first_row = x.split.first(s.first);
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
   const std::byte* const ahead_of_strip = more ? s.packed + static_cast<std::size_t>(groups) * next_group : s.packed;
-  for (extent b = s.k0; b < s.k1; b += step) {
-    job.blocks = std::min(step, s.k1 - b);
+  for (extent b = 0; b < blocks; b += step) {
+    job.blocks = std::min(step, blocks - b);
     job.first = b == 0;
     const auto from = static_cast<std::size_t>(b);
     // What follows: the next blocks of these groups, or the first of the next strip's.
     const std::size_t unit = in_place ? group_scales : layout.unit_bytes();
     const std::byte* const start = s.packed + (in_place ? static_cast<std::size_t>(blocks) * group_quants : 0);
     const std::byte* const here = start + from / static_cast<std::size_t>(layout.unit()) * unit;
-    const bool ends = b + job.blocks == s.k1, finishes = ends && s.k1 == blocks;
+    const bool ends = b + job.blocks == blocks;
     const std::byte* const ahead = !ends  ? here + static_cast<std::size_t>(job.blocks / layout.unit()) * unit
                                    : more ? start + static_cast<std::size_t>(groups) * next_group
                                           : start;
@@ -107,11 +107,11 @@ inline void int8_strip(const strip& s) noexcept {
       job.ahead_lines = fetches ? lines : 1;
       job.ahead_bytes = fetches ? static_cast<std::size_t>(lines) * 64 : 0;
       if (spreads)
-        job.results = finishes ? s.y + m * s.y_stride + s.n0 : nullptr;
-      else if (finishes)
+        job.results = ends ? s.y + m * s.y_stride + s.n0 : nullptr;
+      else if (ends)
         fetch_results(s, m, job.rows);
       table.int8_tile(job);
-      if (finishes) table.finish(s, job.sums, stride, m, job.rows);
+      if (ends) table.finish(s, job.sums, stride, m, job.rows);
     }
   }
 }

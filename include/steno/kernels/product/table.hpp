@@ -92,7 +92,7 @@ struct strip {
   extent y_stride;
   extent first, last;       // panels of x where it has any, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
-  extent k0, k1;            // of terms: 32 values of x each; what was before k0 is in the sums
+  extent k0, k1;            // terms: steps of 32 values of x; what was before k0 is in the sums
   const std::byte* packed;  // columns and int8: the group of column n0
   std::size_t next_group;   // bytes from group to group
   block_layout layout;      // int8
