@@ -93,13 +93,13 @@ struct part_plan {
   extent parts = 1;  // of the columns; more only where x is in terms
   extent steps = 0;  // of 32 columns in a part, where x is in terms
 };
-/// For panels of `height` rows in pairs, of which `fitting` rows stay in the second cache. A part has a multiple of
-/// `unit` steps, but for the last. With parts there are fewer strips, each of which reads and widens all weights; but
-/// sums of a row go to memory and back with each, so columns must be many.
-constexpr part_plan plan_parts(extent rows, extent columns, extent fitting, extent height, extent most, extent unit) {
+/// For panels of `height` rows in pairs, of which `fitting` rows stay in the second cache; up to `limit` parts, each of
+/// a multiple of `unit` steps, but for the last. With parts there are fewer strips, each of which reads and widens all
+/// weights; but sums of a row go to memory and back with each, so columns must be many.
+constexpr part_plan plan_parts(extent rows, extent columns, extent fitting, extent height, extent limit, extent unit) {
   const auto count = [](extent all, extent each) { return (all + each - 1) / each; };
   const extent whole = std::max(fitting, 4 * height), steps = steps_of(columns);
-  const extent deep = strip_plan::even(rows, fitting * std::clamp<extent>(columns / (4 * fitting), 1, most));
+  const extent deep = strip_plan::even(rows, fitting * std::clamp<extent>(columns / (4 * fitting), 1, limit));
   if (deep <= whole) return {.rows = whole, .steps = steps};
   const extent in_part = count(count(steps, count(deep, fitting)), unit) * unit;
   return {.rows = count(deep, 2 * height) * 2 * height, .parts = count(steps, in_part), .steps = in_part};
