@@ -3,6 +3,7 @@
 #include <steno/kernels/cpu.hpp>
 #include <steno/pipelines/transcriber.hpp>
 
+#include "support/emulated.hpp"
 #include "support/wav.hpp"
 
 #include <gtest/gtest.h>
@@ -51,6 +52,8 @@ TEST_P(demo_model, writes_the_same_with_every_instruction_set) {
     const transcriber t((examples / "models" / (GetParam() + ".gguf")).string());
     context c;
     for (const auto& [recording, text] : texts) {
+      // An emulator takes minutes for each.
+      if (test::emulated() && level != kernels::best_isa() && recording != texts.begin()->first) continue;
       const std::vector<float> pcm = test::load_wav(examples / "audio" / (recording + ".wav")).pcm;
       EXPECT_EQ(t.transcribe(pcm, {}, c).text, text) << recording;
     }
