@@ -79,7 +79,7 @@ struct strip_plan {
 };
 
 inline constexpr extent strip_bytes = 420 << 10;  // quants of x in a strip of an int8 product
-inline constexpr extent term_bytes = 1000 << 10;  // of x in a strip of a product in bfloat16 tiles
+inline constexpr extent term_bytes = 1000 << 10;  // of x in a part of a strip in bfloat16 tiles
 
 /// Groups of columns in a strip of spans in tiles: with few rows several times two, of sixteen strips or more.
 constexpr extent span_groups(extent rows, extent columns) {
@@ -165,13 +165,12 @@ STENO_KERNEL_BODY void multiply_ahead(const operand& x, const weights::weight_re
   const block_layout layout = layout_of(w.format);
   const std::size_t next_group = way.packed ? group_bytes(w.format, w.cols) : 0;
   const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(way.columns)) * next_group : 0;
-  const extent tasks = plan.down * plan.across;
   const std::size_t floats = (static_cast<std::size_t>((way.part.parts == 1 ? sums : 0) + way.scratch) + 15) / 16 * 16;
   const std::size_t bytes = (floats * 4 + groups + 63) / 64 * 64;
   core::workspace::frame frame(c.scratch);
   auto* scratch = frame.take<std::byte>(bytes * static_cast<std::size_t>(c.run.width()));
-  // Sums that wait for the next part of K.
-  float* const kept = way.part.parts == 1 ? nullptr : frame.take<float>(static_cast<std::size_t>(sums * tasks));
+  // Sums of a strip's rows by all columns, which wait for the next part of K.
+  float* const kept = way.part.parts == 1 ? nullptr : frame.take<float>(static_cast<std::size_t>(sums * plan.across));
 
   const auto task = [&](extent i, int worker, extent part) noexcept {
     std::byte* own = scratch + bytes * static_cast<std::size_t>(worker);
@@ -193,7 +192,7 @@ STENO_KERNEL_BODY void multiply_ahead(const operand& x, const weights::weight_re
             .next_group = next_group,
             .layout = layout,
             .ahead = ahead,
-            .sums = kept != nullptr ? kept + i * sums : floats_of_own,
+            .sums = kept != nullptr ? kept + i % plan.across * sums : floats_of_own,
             .scratch = kept != nullptr ? floats_of_own : floats_of_own + sums};
     if (way.packed && w.packed != nullptr) {
       s.packed = w.packed + static_cast<std::size_t>(n0 / group) * next_group;
@@ -205,8 +204,12 @@ STENO_KERNEL_BODY void multiply_ahead(const operand& x, const weights::weight_re
     }
     way.strip(s);
   };
-  for (extent part = 0; part < way.part.parts; ++part)
-    c.run.run(tasks, [&](extent i, int worker) noexcept { task(i, worker, part); });
+  // With parts one strip of rows after the other, so that no more sums wait than those of its rows.
+  const extent at_once = kept == nullptr ? plan.down : 1;
+  for (extent down = 0; down < plan.down; down += at_once)
+    for (extent part = 0; part < way.part.parts; ++part)
+      c.run.run(at_once * plan.across,
+                [&](extent i, int worker) noexcept { task(down * plan.across + i, worker, part); });
 }
 
 [[noreturn]] STENO_COLD inline void refuse_extents(const operand& x, const weights::weight_ref& w,

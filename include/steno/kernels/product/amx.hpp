@@ -9,7 +9,8 @@
 // For f16 and bf16 that is as exact as float arithmetic; for block formats twice as exact as x in blocks of int8,
 // which the other instruction sets and few rows use. f32 would take six products, and turning its rows costs what they
 // gain. Weights become tiles a few steps at a time, in the first cache, for all panels; sums stay in tiles and go on in
-// the next steps'. Tested in tests/kernels/product_test.cpp.
+// the next steps'. Long rows that do not fit the second cache are multiplied a part of K after the other
+// (plan_parts()). Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/kernels/bfloat_tiles.hpp>
