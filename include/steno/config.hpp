@@ -111,6 +111,11 @@
 // Functions that run once for a file, a recording or a clip, or where something is reported: compiled for size, which
 // halves their time to compile. What is done for each frame, token or hypothesis is none of them.
 #define STENO_COLD [[gnu::cold, gnu::noinline]]
+// Functions that are compiled where somebody calls them: templates with nothing to choose. g++ compiles the templates
+// that an inline function names, even if nobody calls that function, so a unit would pay for what it only reads. It
+// stands before functions and constructors that make or change containers, in headers of more than one family; virtual
+// functions and those of which the address is taken cannot have it.
+#define STENO_ON_CALL template <class = void>
 
 // Whether flags promise parts of ARMv8.2 or later (kernels/isa/region_dotprod_begin.hpp).
 #if defined(__ARM_FEATURE_DOTPROD) || defined(__ARM_FEATURE_FP16_SCALAR_ARITHMETIC) || \

@@ -39,7 +39,7 @@ struct hotword {
 
 /// "phrase" or "phrase<TAB>weight", without white space around the phrase; nothing for a line without one. Throws
 /// steno::error for a weight that is none, and for a line that is too long.
-STENO_COLD inline std::optional<hotword> parse_hotword(std::string_view line) {
+STENO_ON_CALL STENO_COLD inline std::optional<hotword> parse_hotword(std::string_view line) {
   if (line.size() > hotword::max_length)
     fail({.what = "a hotword's line is too long",
           .expected = "up to " + std::to_string(hotword::max_length) + " bytes",

@@ -26,7 +26,7 @@ namespace core {
 namespace detail {
 /// The first `limit` bytes of a file, as those of the system's own file systems, which have no size; "" if there is
 /// none.
-STENO_COLD inline std::string start_of_file(const std::string& path, std::size_t limit = 4096) {
+STENO_ON_CALL STENO_COLD inline std::string start_of_file(const std::string& path, std::size_t limit = 4096) {
   struct closing {
     void operator()(std::FILE* f) const { std::fclose(f); }
   };
@@ -37,7 +37,7 @@ STENO_COLD inline std::string start_of_file(const std::string& path, std::size_t
 }
 
 /// Processors that so much time in a period amounts to, rounded up; 0: no limit, or no numbers.
-STENO_COLD inline int processors_of_quota(const std::string& quota, const std::string& period) {
+STENO_ON_CALL STENO_COLD inline int processors_of_quota(const std::string& quota, const std::string& period) {
   const double time = std::strtod(quota.c_str(), nullptr), of = std::strtod(period.c_str(), nullptr);
   if (!(time > 0 && of > 0 && time / of < 1e6)) return 0;
   const int whole = static_cast<int>(time / of);
@@ -47,7 +47,7 @@ STENO_COLD inline int processors_of_quota(const std::string& quota, const std::s
 /// Processors that the control groups below `mounted` grant to a process of `groups`, a /proc/PID/cgroup; 0: no limit.
 /// Second version: `cpu.max`; first: `cpu.cfs_quota_us`. A group has no more than those it is in. In a container the
 /// group's path may be that of the system around it; its own files are then at the top.
-STENO_COLD inline int granted_processors(std::string_view groups, const std::string& mounted) {
+STENO_ON_CALL STENO_COLD inline int granted_processors(std::string_view groups, const std::string& mounted) {
   int least = 0;
   const auto limit = [&](int n) { least = n > 0 && (least == 0 || n < least) ? n : least; };
   const auto each_group = [](std::string path, auto&& f) {
@@ -85,7 +85,7 @@ STENO_COLD inline int granted_processors(std::string_view groups, const std::str
 
 /// Processors that this process may use, at least 1: how many threads are worth while. Reads what the system says anew
 /// with each call. Any thread may call it.
-STENO_COLD inline int processors() {
+STENO_ON_CALL STENO_COLD inline int processors() {
   const int all = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 #if defined(__linux__)
   if (const int granted = detail::granted_processors(detail::start_of_file("/proc/self/cgroup"), "/sys/fs/cgroup");

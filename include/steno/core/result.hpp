@@ -61,8 +61,8 @@ struct field_value : std::variant<Types...> {
 /// A field that only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
 using extra_field = std::pair<std::string, field_value<std::string, double>>;
 /// Adds a field.
-STENO_COLD inline void add_extra(std::vector<extra_field>& to, std::string name,
-                                 field_value<std::string, double> value) {
+STENO_ON_CALL STENO_COLD inline void add_extra(std::vector<extra_field>& to, std::string name,
+                                               field_value<std::string, double> value) {
   to.push_back({std::move(name), std::move(value)});
 }
 }  // namespace core

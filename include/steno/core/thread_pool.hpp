@@ -31,7 +31,7 @@ class thread_pool {
  public:
   /// A pool of `threads` workers including the caller of run(), at least 1; without a number, as many as there are
   /// processors for this process (core/processors.hpp). Throws steno::error when the system gives fewer.
-  STENO_COLD explicit thread_pool(int threads = core::processors())
+  STENO_ON_CALL STENO_COLD explicit thread_pool(int threads = core::processors())
       : shares_(static_cast<std::size_t>(std::max(threads, 1))) {
     try {
       for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { serve(w); });

@@ -53,8 +53,8 @@ struct canary_part {
 };
 
 /// Parts from `prefix`.tokenizer.*; none where the file has one SentencePiece model. Throws steno::error.
-STENO_COLD inline std::vector<canary_part> read_canary_parts(const gguf_file& file, std::string_view prefix,
-                                                             int pieces) {
+STENO_ON_CALL STENO_COLD inline std::vector<canary_part> read_canary_parts(const gguf_file& file,
+                                                                           std::string_view prefix, int pieces) {
   constexpr std::size_t max_parts = 1024;
   const std::string at = std::string(prefix) + ".tokenizer.";
   std::vector<canary_part> all;
@@ -117,13 +117,13 @@ class canary_tokens {
   const std::vector<canary_part>& parts() const noexcept { return parts_; }
 
   /// The number of a special token; -1: there is none.
-  int find(const tokenizers::sentencepiece& pieces, std::string_view piece) const {
+  STENO_ON_CALL int find(const tokenizers::sentencepiece& pieces, std::string_view piece) const {
     for (int id = specials_.first; id < specials_.first + specials_.size; ++id)
       if (pieces.piece(id) == piece) return id;
     return -1;
   }
   /// k of a token <|k|>, a time in encoder rows; -1 for other tokens.
-  static extent frame_of(const tokenizers::sentencepiece& pieces, int id) noexcept {
+  STENO_ON_CALL static extent frame_of(const tokenizers::sentencepiece& pieces, int id) noexcept {
     const std::string_view p = pieces.piece(id);
     if (p.size() < 5 || p.size() > 10 || !p.starts_with("<|") || !p.ends_with("|>")) return -1;
     extent n = 0;
@@ -135,7 +135,7 @@ class canary_tokens {
   }
 
   /// Codes of the languages: those of an aggregate tokenizer's parts, or of all tokens with the name of one.
-  STENO_COLD std::vector<std::string> languages(const tokenizers::sentencepiece& pieces) const {
+  STENO_ON_CALL STENO_COLD std::vector<std::string> languages(const tokenizers::sentencepiece& pieces) const {
     std::vector<std::string> all;
     for (const canary_part& p : parts_) {
       const std::string code = p.name.substr(0, p.name.find('-'));
@@ -158,7 +158,8 @@ class canary_tokens {
 
   /// The tokens of a prompt. Throws steno::error for a language, an emotion or a text that the vocabulary has not, and
   /// for what the format cannot say.
-  STENO_COLD std::vector<int> prompt(const tokenizers::sentencepiece& pieces, const canary_prompt& p) const {
+  STENO_ON_CALL STENO_COLD std::vector<int> prompt(const tokenizers::sentencepiece& pieces,
+                                                   const canary_prompt& p) const {
     std::vector<int> ids;
     if (parts_.empty() && pieces.vocabulary().add_dummy_prefix) {
       const int space = find(pieces, tokenizers::sentencepiece::space);
@@ -207,8 +208,8 @@ class canary_tokens {
             .hint = "those of canary2 have one"});
   }
   // A text in the middle of a prompt: nothing is put before it, and spaces at its ends stay.
-  std::vector<int> context_of(const tokenizers::sentencepiece& pieces, const std::string& text,
-                              const std::string& target) const {
+  STENO_ON_CALL std::vector<int> context_of(const tokenizers::sentencepiece& pieces, const std::string& text,
+                                            const std::string& target) const {
     std::vector<int> ids;
     if (text.empty()) return ids;
     tokenizers::sentencepiece_vocabulary v = pieces.vocabulary();
@@ -242,7 +243,7 @@ class canary_tokens {
     return ids;
   }
   // As the original looks for it: two letters may stand for the language of a country.
-  const canary_part* part_of(const std::string& language) const {
+  STENO_ON_CALL const canary_part* part_of(const std::string& language) const {
     constexpr std::pair<std::string_view, std::string_view> others[] = {
         {"en", "en-US"}, {"es", "es-ES"}, {"fr", "fr-FR"}, {"de", "de-DE"}};
     const auto named = [&](std::string_view name) {

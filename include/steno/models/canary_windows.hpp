@@ -34,7 +34,7 @@ struct canary_windows {
   extent total = 0;   ///< samples of the recording
 
   /// Of a recording of so many samples.
-  STENO_COLD static canary_windows of(extent samples) {
+  STENO_ON_CALL STENO_COLD static canary_windows of(extent samples) {
     canary_windows w{samples, samples};
     if (samples < longest) return w;
     extent best = 0;
@@ -64,7 +64,7 @@ constexpr extent canary_zeros_before(extent samples) noexcept {
 
 namespace detail {
 /// A token <|k|> at the start of `text`: its length, 0 for anything else.
-inline std::size_t time_token(std::string_view text, extent& frame) {
+STENO_ON_CALL inline std::size_t time_token(std::string_view text, extent& frame) {
   constexpr std::size_t longest = 9;
   if (!text.starts_with("<|")) return 0;
   std::size_t at = 2;
@@ -83,7 +83,7 @@ struct canary_timed_text {
 };
 /// What stands between two tokens for times is a word, and what does not stand so is dropped; a text without a pair
 /// stays. Frames are encoder rows.
-STENO_COLD inline canary_timed_text canary_times(std::string_view text) {
+STENO_ON_CALL STENO_COLD inline canary_timed_text canary_times(std::string_view text) {
   canary_timed_text all;
   const std::string_view bare = tokenizers::unicode::strip(text);
   std::size_t pairs = 0;

@@ -24,7 +24,8 @@ inline namespace STENO_ABI {
 namespace models {
 
 /// The dictionary under `key`.words, .frequencies and .total. Throws steno::error.
-STENO_COLD inline tokenizers::word_dictionary read_word_dictionary(const gguf_file& file, const std::string& key) {
+STENO_ON_CALL STENO_COLD inline tokenizers::word_dictionary read_word_dictionary(const gguf_file& file,
+                                                                                 const std::string& key) {
   using tokenizers::word_dictionary;
   const std::string list = key + ".words", counts = key + ".frequencies";
   const weights::gguf_value* const given = file.value(list);

@@ -54,7 +54,7 @@ class energy_vad {
   using options = energy_vad_options;                             ///< of one stream
 
   /// A detector for mono samples at `rate` Hz. Throws steno::error below 8000 and above 48000.
-  explicit energy_vad(int rate = 16000)
+  STENO_ON_CALL explicit energy_vad(int rate = 16000)
       : sample_rate(in_range(rate)), hop(rate / 100), kept(std::pow(0.97, 16000.0 / rate)) {
     for (std::size_t b = 0; b < bands; ++b) filters[b] = band_pass(edges[b], std::min(edges[b + 1], 0.45 * rate));
   }
@@ -140,7 +140,7 @@ class energy_vad {
   };
   // Hz: a Butterworth filter of the first order between two of them, by the bilinear transform.
   static constexpr std::array<double, bands + 1> edges = {100, 250, 400, 700, 1200, 2200, 4000};
-  STENO_COLD band_filter band_pass(double low, double high) const {
+  STENO_ON_CALL STENO_COLD band_filter band_pass(double low, double high) const {
     const double turn = 3.14159265358979323846 / sample_rate, a = std::tan(turn * low), b = std::tan(turn * high);
     const double sum = 1 + (b - a) + a * b;
     return {.gain = (b - a) / sum, .first = 2 * (a * b - 1) / sum, .second = (1 - (b - a) + a * b) / sum};

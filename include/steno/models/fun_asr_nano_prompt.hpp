@@ -76,7 +76,7 @@ inline constexpr fun_asr_nano_language fun_asr_nano_languages[] = {
 };
 
 /// What Fun-ASR-Nano shall do, in Chinese.
-STENO_COLD inline std::string fun_asr_nano_prompt(const fun_asr_nano_options& o) {
+STENO_ON_CALL STENO_COLD inline std::string fun_asr_nano_prompt(const fun_asr_nano_options& o) {
   std::string prompt;
   if (!o.hotwords.empty()) {
     prompt =

@@ -22,7 +22,7 @@ namespace models {
 inline constexpr int no_hotword = 1;
 
 /// Tokens and dictionary (tokenizer.hotwords.dictionary) of a file. Throws steno::error.
-STENO_COLD inline tokenizers::hotword_pieces read_hotword_pieces(const gguf_file& file) {
+STENO_ON_CALL STENO_COLD inline tokenizers::hotword_pieces read_hotword_pieces(const gguf_file& file) {
   constexpr std::size_t max_count = std::size_t{1} << 22;
   constexpr std::string_view key = "tokenizer.hotwords.dictionary";
   std::optional<std::vector<std::string>> dictionary;
@@ -38,8 +38,8 @@ STENO_COLD inline tokenizers::hotword_pieces read_hotword_pieces(const gguf_file
 }
 
 /// Ids of each phrase, and of <s> behind them. Throws steno::error for a phrase without a word.
-STENO_COLD inline std::vector<std::vector<int>> split_hotwords(const tokenizers::hotword_pieces& pieces,
-                                                               std::span<const std::string> phrases) {
+STENO_ON_CALL STENO_COLD inline std::vector<std::vector<int>> split_hotwords(const tokenizers::hotword_pieces& pieces,
+                                                                             std::span<const std::string> phrases) {
   std::vector<std::vector<int>> all;
   for (const std::string& p : phrases) {
     all.push_back(pieces.split(p));

@@ -28,15 +28,15 @@ class language_model {
   static constexpr std::string_view architecture = "ngram";  ///< `general.architecture` of its files
 
   /// From a packaged file. Throws steno::error for what is none.
-  STENO_COLD explicit language_model(const std::string& path) : language_model(gguf_file(path)) {}
+  STENO_ON_CALL STENO_COLD explicit language_model(const std::string& path) : language_model(gguf_file(path)) {}
   /// The same.
-  STENO_COLD explicit language_model(const gguf_file& file)
+  STENO_ON_CALL STENO_COLD explicit language_model(const gguf_file& file)
       : ngrams_(models::made_of(file, "ngram", [&] { return search::ngram(read(file)); })) {}
 
   const search::ngram& ngrams() const noexcept { return ngrams_; }  ///< the model
 
  private:
-  STENO_COLD static search::ngram_tables read(const gguf_file& file) {
+  STENO_ON_CALL STENO_COLD static search::ngram_tables read(const gguf_file& file) {
     if (file.text("general.architecture").value_or("") != architecture)
       fail({.where = file.where(),
             .what = "not a language model",

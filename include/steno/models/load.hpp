@@ -40,7 +40,7 @@ struct model_storage {
 
 namespace detail {
 /// Whether f32 values are all finite: none, without its sign, reaches an exponent of ones.
-inline bool finite_floats(std::span<const std::byte> bytes) noexcept {
+STENO_ON_CALL inline bool finite_floats(std::span<const std::byte> bytes) noexcept {
   std::int32_t largest = 0;
   for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
     std::int32_t v;
@@ -51,7 +51,8 @@ inline bool finite_floats(std::span<const std::byte> bytes) noexcept {
   return largest < 0x7f800000;
 }
 /// The number of the first value that is infinite or no number.
-STENO_COLD inline std::optional<std::size_t> first_not_finite(dtype format, std::span<const std::byte> bytes) {
+STENO_ON_CALL STENO_COLD inline std::optional<std::size_t> first_not_finite(dtype format,
+                                                                            std::span<const std::byte> bytes) {
   if (format == dtype::f32 && finite_floats(bytes)) return std::nullopt;
   const core::dtype_info f = core::info(format);
   const std::size_t piece = 4096 / f.elements * f.elements, count = bytes.size() / f.bytes * f.elements;
@@ -83,12 +84,12 @@ class weight_keeper {
       : file_(file), keep_(keep), run_(run) {}
 
   /// Sees every weight before any is taken: memory of a copied file is given back only when nobody needs it.
-  STENO_COLD void expect(const weights::weight_ref& w, weights::use how) {
+  STENO_ON_CALL STENO_COLD void expect(const weights::weight_ref& w, weights::use how) {
     if (file_ == nullptr || !file_->copied() || w.data == nullptr) return;
     needed_[w.data] += how == weights::use::product && packs(w, true) ? 1 : lasting;
   }
-  STENO_COLD void take(const std::string& name, const weights::weight_ref& w, bool product, const std::byte*& data,
-                       const std::byte*& packed) {
+  STENO_ON_CALL STENO_COLD void take(const std::string& name, const weights::weight_ref& w, bool product,
+                                     const std::byte*& data, const std::byte*& packed) {
     if (w.data == nullptr) return;
     if (packs(w, product)) {
       std::byte* out = keep_.allocate(kernels::packed_bytes(w));
@@ -107,7 +108,7 @@ class weight_keeper {
     }
   }
   /// Where products were packed, the rest of a mapped file's pages go, too; what is still read from them comes back.
-  void finish() const {
+  STENO_ON_CALL void finish() const {
     if (packed_ && !file_->copied()) file_->release_all();
   }
 
@@ -123,11 +124,11 @@ class weight_keeper {
     refuse_value(file_ != nullptr ? file_->where() : "", name,
                  first_not_finite(w.format, {w.data, w.bytes()}).value_or(0));
   }
-  STENO_COLD void release(const weights::weight_ref& w) {
+  STENO_ON_CALL STENO_COLD void release(const weights::weight_ref& w) {
     if (file_ == nullptr || (file_->copied() && --needed_[w.data] != 0)) return;
     give_back({w.data, w.bytes()});
   }
-  void give_back(std::span<const std::byte> bytes) const {
+  STENO_ON_CALL void give_back(std::span<const std::byte> bytes) const {
     weights::tensor_ref t;
     t.bytes = bytes;
     file_->release(t);
@@ -162,7 +163,7 @@ STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::stora
 
 /// Looks at every value of every tensor, also of those that loading leaves in the file (float products, tables of
 /// rows): throws steno::error for the first that is infinite or no number. Reads the whole file.
-STENO_COLD inline void check_weights(const gguf_file& file) {
+STENO_ON_CALL STENO_COLD inline void check_weights(const gguf_file& file) {
   for (std::size_t i = 0; i < file.size(); ++i) {
     const weights::tensor_ref t = file.tensor(i);
     if (!core::holds_weights(t.format)) continue;
@@ -193,7 +194,7 @@ namespace detail {
     throw core::out_of_memory(at({.what = "out of memory while the model was loaded"}));
   }
 }
-STENO_COLD inline void require_architecture(const gguf_file& file, std::string_view wanted) {
+STENO_ON_CALL STENO_COLD inline void require_architecture(const gguf_file& file, std::string_view wanted) {
   const std::string found = file.text("general.architecture").value_or("");
   if (found != wanted)
     fail({.where = file.where(),

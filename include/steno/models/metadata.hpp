@@ -20,8 +20,8 @@ namespace models {
 
 /// A number in [low, high] under `key`, or `otherwise` when the file does not say. Throws steno::error outside of it.
 /// These readers are the only way from a file's settings to a model: none can do without a range (a test looks).
-STENO_COLD inline double read_number(const gguf_file& file, const std::string& key, double low, double high,
-                                     double otherwise) {
+STENO_ON_CALL STENO_COLD inline double read_number(const gguf_file& file, const std::string& key, double low,
+                                                   double high, double otherwise) {
   const double v = file.number(key).value_or(otherwise);
   if (!(v >= low && v <= high))
     fail({.where = file.where(),
@@ -31,8 +31,8 @@ STENO_COLD inline double read_number(const gguf_file& file, const std::string& k
   return v;
 }
 /// The same for whole numbers.
-STENO_COLD inline extent read_whole(const gguf_file& file, const std::string& key, extent low, extent high,
-                                    extent otherwise) {
+STENO_ON_CALL STENO_COLD inline extent read_whole(const gguf_file& file, const std::string& key, extent low,
+                                                  extent high, extent otherwise) {
   const double v =
       read_number(file, key, static_cast<double>(low), static_cast<double>(high), static_cast<double>(otherwise));
   if (std::floor(v) != v)
@@ -208,7 +208,7 @@ STENO_COLD inline std::vector<int> read_token_types(const gguf_file& file) {
 }
 
 /// Pieces from tokenizer.ggml.*. Throws steno::error when they are missing or their arrays disagree.
-STENO_COLD inline tokenizers::sentencepiece_vocabulary read_sentencepiece(const gguf_file& file) {
+STENO_ON_CALL STENO_COLD inline tokenizers::sentencepiece_vocabulary read_sentencepiece(const gguf_file& file) {
   tokenizers::sentencepiece_vocabulary v;
   v.pieces = read_tokens(file);
   if (file.has("tokenizer.ggml.scores"))

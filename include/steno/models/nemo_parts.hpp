@@ -37,8 +37,8 @@ inline constexpr std::string_view nemo_guards[] = {"add", "clamp"};
 inline constexpr std::string_view nemo_normalisations[] = {"none", "per_feature", "all_features", "fixed"};
 
 /// Settings under `prefix`.frontend.*, of `mels` bands where that is static. Throws steno::error.
-STENO_COLD inline nemo_frontend_options read_nemo_frontend_options(const gguf_file& file, std::string_view prefix,
-                                                                   extent mels) {
+STENO_ON_CALL STENO_COLD inline nemo_frontend_options read_nemo_frontend_options(const gguf_file& file,
+                                                                                 std::string_view prefix, extent mels) {
   const std::string at = std::string(prefix) + ".frontend.";
   const auto size = [&](const char* key, extent min, extent max, extent otherwise) {
     return models::read_whole(file, at + key, min, max, otherwise);
@@ -113,7 +113,7 @@ inline nn::attention_window nemo_window_of(extent left, extent right, bool chunk
 inline extent look_ahead_of(const nn::attention_window& w) noexcept { return w.chunk > 0 ? w.chunk - 1 : w.ahead; }
 
 /// What a row sees of a whole clip, from `prefix`.encoder.attention_*. Throws steno::error.
-STENO_COLD inline nn::attention_window read_nemo_window(const gguf_file& file, std::string_view prefix) {
+STENO_ON_CALL STENO_COLD inline nn::attention_window read_nemo_window(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".encoder.attention_";
   const auto size = [&](const char* key) { return models::read_whole(file, at + key, -1, nemo_max_window, -1); };
   const extent left = size("left"), right = size("right");
@@ -127,7 +127,8 @@ STENO_COLD inline nn::attention_window read_nemo_window(const gguf_file& file, s
 /// The windows that a model was trained with (`att_context_size_all` of the original), its usual one first: what
 /// read_nemo_window() gives, and those of `prefix`.encoder.attention_contexts, pairs of left and right, where the file
 /// has several. Throws steno::error.
-STENO_COLD inline std::vector<nn::attention_window> read_nemo_windows(const gguf_file& file, std::string_view prefix) {
+STENO_ON_CALL STENO_COLD inline std::vector<nn::attention_window> read_nemo_windows(const gguf_file& file,
+                                                                                    std::string_view prefix) {
   constexpr std::size_t max_contexts = 64;
   std::vector<nn::attention_window> all{read_nemo_window(file, prefix)};
   const std::string at = std::string(prefix) + ".encoder.attention_";
@@ -158,7 +159,8 @@ struct nemo_stream_windows {
   bool empty() const noexcept { return left.empty(); }  ///< the model was not trained so
 };
 /// Those of `prefix`.encoder.window_left, window_chunk and window_right. Throws steno::error.
-STENO_COLD inline nemo_stream_windows read_nemo_stream_windows(const gguf_file& file, std::string_view prefix) {
+STENO_ON_CALL STENO_COLD inline nemo_stream_windows read_nemo_stream_windows(const gguf_file& file,
+                                                                             std::string_view prefix) {
   const std::string at = std::string(prefix) + ".encoder.window_";
   nemo_stream_windows w;
   if (!file.has(at + "chunk")) return w;

@@ -36,7 +36,7 @@ struct nemo_prompts {
 
   bool empty() const noexcept { return names.empty(); }  ///< the model takes no prompt
   /// The number of a name's prompt; nothing for a name that is not known.
-  std::optional<int> find(std::string_view name) const {
+  STENO_ON_CALL std::optional<int> find(std::string_view name) const {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) return std::nullopt;
     return numbers[static_cast<std::size_t>(found - names.begin())];

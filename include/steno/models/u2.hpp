@@ -87,7 +87,7 @@ class u2 {
 
   u2() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
-  explicit u2(const gguf_file& file)
+  STENO_ON_CALL explicit u2(const gguf_file& file)
       : frontend(read_front_end(file)), tokenizer(models::read_tokens(file), file.has("tokenizer.wenet.pieces")) {
     const std::string at = std::string(architecture) + ".";
     const extent last = tokenizer.size() - 1;

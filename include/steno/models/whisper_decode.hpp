@@ -90,7 +90,7 @@ STENO_COLD int whisper_detect_language(const Model& m, whisper_window& w, std::v
 
 namespace detail {
 
-inline std::vector<int> last_tokens(const std::vector<int>& ids, extent count) {
+STENO_ON_CALL inline std::vector<int> last_tokens(const std::vector<int>& ids, extent count) {
   // Python's ids[-count:], which is everything for 0 and drops the first ones for negative counts.
   const auto size = static_cast<extent>(ids.size());
   const extent from = count > 0 ? std::max<extent>(size - count, 0) : std::min(-count, size);

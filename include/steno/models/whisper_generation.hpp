@@ -35,8 +35,8 @@ struct whisper_generation {
 
 namespace detail {
 
-STENO_COLD inline int read_language(const gguf_file& file, const tokenizers::whisper_tokens& t, std::string_view key,
-                                    const std::string& code) {
+STENO_ON_CALL STENO_COLD inline int read_language(const gguf_file& file, const tokenizers::whisper_tokens& t,
+                                                  std::string_view key, const std::string& code) {
   const int n = t.find_language(code);
   if (n < 0)
     fail({.where = file.where(),
@@ -49,8 +49,8 @@ STENO_COLD inline int read_language(const gguf_file& file, const tokenizers::whi
 }  // namespace detail
 
 /// Of a packaged file whose tokenizer is `t`. Throws steno::error.
-STENO_COLD inline whisper_generation read_whisper_generation(const gguf_file& file,
-                                                             const tokenizers::whisper_tokens& t) {
+STENO_ON_CALL STENO_COLD inline whisper_generation read_whisper_generation(const gguf_file& file,
+                                                                           const tokenizers::whisper_tokens& t) {
   whisper_generation g;
   constexpr std::size_t max_count = 1 << 20;
   if (file.has("whisper.suppress_tokens"))

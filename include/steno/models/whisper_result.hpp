@@ -23,7 +23,7 @@ constexpr std::string_view whisper_stop_name(whisper_stop s) noexcept {
 }
 
 /// A segment of Whisper's as everybody's. `w`: its window.
-STENO_COLD inline segment as_segment(whisper_segment s, const whisper_window_result& w, int language) {
+STENO_ON_CALL STENO_COLD inline segment as_segment(whisper_segment s, const whisper_window_result& w, int language) {
   segment out;
   out.start = s.start;
   out.end = s.end;
@@ -51,7 +51,8 @@ STENO_COLD inline segment as_segment(whisper_segment s, const whisper_window_res
 }
 
 /// What became of every window, for the result.
-STENO_COLD inline std::vector<core::window_report> as_reports(const std::vector<whisper_window_result>& windows) {
+STENO_ON_CALL STENO_COLD inline std::vector<core::window_report> as_reports(
+    const std::vector<whisper_window_result>& windows) {
   std::vector<core::window_report> all;
   for (const whisper_window_result& w : windows)
     all.push_back({.start = w.first * 0.01,

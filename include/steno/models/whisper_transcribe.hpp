@@ -64,7 +64,7 @@ struct whisper_transcribed {
 
 namespace detail {
 
-inline bool is_anomaly(const whisper_segment* s) {
+STENO_ON_CALL inline bool is_anomaly(const whisper_segment* s) {
   if (s == nullptr || s->words.empty()) return false;
   const std::string marks = std::string(opening_marks) + std::string(closing_marks);
   double score = 0;
@@ -85,7 +85,7 @@ inline const whisper_segment* first_with_words(std::span<const whisper_segment> 
     if (!s.words.empty()) return &s;
   return nullptr;
 }
-inline std::optional<double> end_of(const std::vector<whisper_segment>& all) {
+STENO_ON_CALL inline std::optional<double> end_of(const std::vector<whisper_segment>& all) {
   for (std::size_t i = all.size(); i-- > 0;)
     if (!all[i].words.empty()) return all[i].words.back().end;
   if (all.empty()) return std::nullopt;

@@ -29,8 +29,8 @@ struct cif_state {
 
 /// Integrates frames x [T, D] with weights alphas[T]: a row of `tokens` for each one that fires (room for T rows), and
 /// fires[T] = 1 for a firing frame, plus what is left of the running sum. Returns the number of tokens.
-inline extent cif_integrate(const view<const float>& x, const float* alphas, cif_state& s, view<float> tokens,
-                            float* fires) {
+STENO_ON_CALL inline extent cif_integrate(const view<const float>& x, const float* alphas, cif_state& s,
+                                          view<float> tokens, float* fires) {
   const extent d = x.cols();
   s.held.resize(static_cast<std::size_t>(d), 0.0f);
   extent fired = 0;
@@ -54,7 +54,8 @@ inline extent cif_integrate(const view<const float>& x, const float* alphas, cif
 /// The integration of `CifPredictorV3` (`cif` in funasr/models/bicif_paraformer/cif_predictor.py), in float alone: a
 /// sum that starts again after each token; fires[t] is that sum before it does. As many rows of `tokens` as the sum of
 /// all alphas has whole parts are written, and their number returned: rows that no frame fired are zeros.
-inline extent cif_fire(const view<const float>& x, const float* alphas, view<float> tokens, float* fires) {
+STENO_ON_CALL inline extent cif_fire(const view<const float>& x, const float* alphas, view<float> tokens,
+                                     float* fires) {
   const extent d = x.cols();
   double total = 0;
   for (extent t = 0; t < x.rows(); ++t) total += static_cast<double>(alphas[t]);
@@ -93,7 +94,8 @@ struct cif_carry {
 
 /// Frames x [T, D] with weights alphas[T] after what is carried: a row of `tokens` for each token (room for T + 1
 /// rows). Returns their number.
-inline extent cif_continue(const view<const float>& x, const float* alphas, cif_carry& s, view<float> tokens) {
+STENO_ON_CALL inline extent cif_continue(const view<const float>& x, const float* alphas, cif_carry& s,
+                                         view<float> tokens) {
   const extent d = x.cols();
   float sum = 0;
   extent fired = 0;

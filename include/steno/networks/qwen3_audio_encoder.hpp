@@ -164,7 +164,7 @@ struct qwen3_audio_encoder {
            at<"proj1", linear<D, D, bias::added, gelu>>, at<"proj2", linear<D, Out>>>
       behind;
 
-  void members(auto&& v) {
+  STENO_ON_CALL void members(auto&& v) {
     v("n_window_infer", n_window_infer);
     v("", stem);
     v("", behind);

@@ -97,7 +97,7 @@ void qwen3_read(const Decoder& m, view<float, dynamic, D> x, qwen3_decoder_state
 class qwen3_writer {
  public:
   /// `before`: tokens that the text goes on from, which may have been turning in circles already.
-  explicit qwen3_writer(const qwen3_writing& o, std::span<const int> before = {})
+  STENO_ON_CALL explicit qwen3_writer(const qwen3_writing& o, std::span<const int> before = {})
       : options_(o), choose_(o.sampling), hotwords_(o.hotwords, first_of(o.ends), o.ends) {
     constexpr std::size_t reach = 256;  // of a pattern
     const auto tail = before.last(std::min(before.size(), reach));
@@ -112,7 +112,7 @@ class qwen3_writer {
   /// The token to go on with.
   int last() const noexcept { return ids_.back(); }
   /// Scores of the next token. Whether the text goes on.
-  bool take(std::span<const float> scores) {
+  STENO_ON_CALL bool take(std::span<const float> scores) {
     const bool favours = in_text_ && !hotwords_.empty();
     const int id = choose_(
         favours ? std::span(hotwords_.favour(scores.data(), static_cast<extent>(scores.size()), place_), scores.size())

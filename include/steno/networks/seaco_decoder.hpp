@@ -62,7 +62,7 @@ STENO_COLD void hotword_scores(const sanm_decoder_body<S>& decoder, view<const f
 }
 
 /// The numbers of the `count` best scores, the best one first; of equal ones the first.
-STENO_COLD inline std::vector<extent> best_hotwords(const float* scores, extent m, extent count) {
+STENO_ON_CALL STENO_COLD inline std::vector<extent> best_hotwords(const float* scores, extent m, extent count) {
   std::vector<std::size_t> order;
   core::sort_places(order, static_cast<std::size_t>(m),
                     [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });

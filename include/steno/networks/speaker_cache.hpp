@@ -46,7 +46,7 @@ struct speaker_cache_options {
   bool async_streaming = false;
 
   /// Calls v(name, value) for each of them; `o` may be const.
-  static void each(auto& o, auto&& v) {
+  STENO_ON_CALL static void each(auto& o, auto&& v) {
     v("spkcache_len", o.spkcache_len);
     v("fifo_len", o.fifo_len);
     v("chunk_len", o.chunk_len);
@@ -105,7 +105,8 @@ class speaker_cache {
 
   /// After a step: `chunk` [left + n + right, width], of which the n rows in the middle are new; `activities` [rows() +
   /// left + n + right, speakers] are the probabilities.
-  void update(const view<const float>& chunk, const view<const float>& activities, extent left, extent right) {
+  STENO_ON_CALL void update(const view<const float>& chunk, const view<const float>& activities, extent left,
+                            extent right) {
     const extent before = cache_rows(), waiting = fifo_rows(), n = chunk.rows() - left - right;
     assert(n >= 0 && activities.rows() == rows() + chunk.rows() && chunk.cols() == width_ &&
            activities.cols() == speakers_);
@@ -155,7 +156,7 @@ class speaker_cache {
   }
 
   // Rows of the FIFO's first `count` in which nobody speaks go into the mean.
-  void add_silence(extent count) {
+  STENO_ON_CALL void add_silence(extent count) {
     extent found = 0;
     sum_.assign(static_cast<std::size_t>(width_), 0.0f);
     for (extent t = 0; t < count; ++t) {
@@ -172,7 +173,7 @@ class speaker_cache {
   }
 
   // Keeps spkcache_len rows of the cache.
-  void compress() {
+  STENO_ON_CALL void compress() {
     const extent n = cache_rows(), each = n + options_.spkcache_sil_frames_per_spk, kept = options_.spkcache_len;
     const auto share = static_cast<double>(kept / speakers_ - options_.spkcache_sil_frames_per_spk);
     const auto of_share = [&](double rate) { return static_cast<extent>(std::floor(share * rate)); };
@@ -203,7 +204,7 @@ class speaker_cache {
   }
 
   // score_ [speakers, n + silence], the rows of silence at the end of each speaker's.
-  void score(extent n, extent enough) {
+  STENO_ON_CALL void score(extent n, extent enough) {
     const extent each = n + options_.spkcache_sil_frames_per_spk;
     const float least = std::max(options_.pred_score_threshold, std::numeric_limits<float>::min()),
                 half = std::log(0.5f);

@@ -87,7 +87,7 @@ class attributed_session final : public session_interface {
     if (e.final()) who_.add(e.utterance);
     waiting_.push_back(std::move(e));
   }
-  void emit(core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL void emit(core::sink_ref<session_event>& sink) {
     while (!waiting_.empty()) {
       if (waiting_.front().final()) {
         turns_.clear();
@@ -103,7 +103,7 @@ class attributed_session final : public session_interface {
     who_.forget(from_);
   }
   // What the recogniser says of the whole is not true of its pieces.
-  STENO_COLD void emit_turns(session_event e, core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL STENO_COLD void emit_turns(session_event e, core::sink_ref<session_event>& sink) {
     if (turns_.size() == 1) {
       e.utterance = std::move(turns_.front());
       sink(std::move(e));

@@ -45,7 +45,7 @@ class cut_recording {
   const search::guides& guides() const noexcept { return *guides_; }
   int sample_rate() const noexcept { return model_.sample_rate; }
 
-  STENO_COLD void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) {
+  STENO_ON_CALL STENO_COLD void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) {
     while (!pcm.empty()) {
       c.check_stop();
       // To the next multiple of a block, so that what is decided when does not depend on the portions.
@@ -60,19 +60,19 @@ class cut_recording {
       pcm = pcm.subspan(part.size());
     }
   }
-  void close(context& c, core::sink_ref<segment> sink) {
+  STENO_ON_CALL void close(context& c, core::sink_ref<segment> sink) {
     if (closed_) return;
     closed_ = true;
     if (voices_) voices_->finish(c, [this](const segmentation::voice_change& v) { cutter_.voice(v); });
     cutter_.finish();
     advance(c, sink);
   }
-  double waiting_seconds() const noexcept {
+  STENO_ON_CALL double waiting_seconds() const noexcept {
     std::size_t count = 0;
     for (const waiting_clip& w : waiting_) count += waits(w) ? w.pcm.size() : 0;
     return static_cast<double>(count) / model_.sample_rate;
   }
-  static void recognise_waiting(std::span<cut_recording* const> closed, bool rest, context& c) {
+  STENO_ON_CALL static void recognise_waiting(std::span<cut_recording* const> closed, bool rest, context& c) {
     std::vector<waiting_clip*> batch;
     for (cut_recording* const r : closed)
       for (waiting_clip& w : r->waiting_) {
@@ -82,7 +82,7 @@ class cut_recording {
       }
     if (rest && !batch.empty()) closed.front()->recognise_with_others(batch, c);
   }
-  STENO_COLD result finish(context& c, core::sink_ref<segment> sink) {
+  STENO_ON_CALL STENO_COLD result finish(context& c, core::sink_ref<segment> sink) {
     close(c, sink);
     if (!waiting_.empty()) recognise_batch(c, sink);
     done_ = static_cast<double>(cutter_.end()) / model_.sample_rate;
@@ -96,7 +96,7 @@ class cut_recording {
     return std::move(head_);
   }
   double done() const noexcept { return done_; }
-  double needed_from() const noexcept {
+  STENO_ON_CALL double needed_from() const noexcept {
     const extent next = cutter_.earliest();
     const extent first = waiting_.empty() ? next : std::min(next, waiting_.front().clip.begin);
     return static_cast<double>(first) / model_.sample_rate;
@@ -114,10 +114,10 @@ class cut_recording {
   };
   static bool waits(const waiting_clip& w) noexcept { return !w.done && !w.alone; }
 
-  std::vector<segment> recognise(std::span<const float> pcm, context& c) const {
+  STENO_ON_CALL std::vector<segment> recognise(std::span<const float> pcm, context& c) const {
     return model_.recognise(model_.self, pcm, options_, *guides_, c);
   }
-  STENO_COLD void advance(context& c, core::sink_ref<segment> sink) {
+  STENO_ON_CALL STENO_COLD void advance(context& c, core::sink_ref<segment> sink) {
     while (auto clip = cutter_.next()) {
       c.check_stop();
       const auto pcm = filled(cutter_.clip(*clip), clip->begin);
@@ -130,14 +130,14 @@ class cut_recording {
       if (static_cast<int>(waiting_.size()) == options_.parallel_clips) recognise_batch(c, sink);
     }
   }
-  void recognise_clips(std::span<waiting_clip* const> clips, context& c) {
+  STENO_ON_CALL void recognise_clips(std::span<waiting_clip* const> clips, context& c) {
     if (model_.recognise_together != nullptr)
       recognise_together(clips, c);
     else
       recognise_apart(clips, c);
     for (waiting_clip* const w : clips) w->done = true;
   }
-  void recognise_with_others(std::vector<waiting_clip*>& clips, context& c) {
+  STENO_ON_CALL void recognise_with_others(std::vector<waiting_clip*>& clips, context& c) {
     try {
       recognise_clips(clips, c);
     } catch (...) {  // whose fault it is will be seen when each is recognised alone
@@ -146,7 +146,7 @@ class cut_recording {
     clips.clear();
   }
   /// Recognises what waits in this recording, and emits it.
-  STENO_COLD void recognise_batch(context& c, core::sink_ref<segment> sink) {
+  STENO_ON_CALL STENO_COLD void recognise_batch(context& c, core::sink_ref<segment> sink) {
     std::vector<waiting_clip*> open;
     for (waiting_clip& w : waiting_)
       if (!w.done) open.push_back(&w);
@@ -159,14 +159,14 @@ class cut_recording {
     waiting_.clear();
   }
   // Models that write token by token write all of them together, on all threads.
-  void recognise_together(std::span<waiting_clip* const> batch, context& c) {
+  STENO_ON_CALL void recognise_together(std::span<waiting_clip* const> batch, context& c) {
     std::vector<std::span<const float>> clips;
     for (const waiting_clip* const w : batch) clips.emplace_back(w->pcm);
     std::vector<segment> found = model_.recognise_together(model_.self, clips, options_, *guides_, c);
     for (std::size_t i = 0; i < found.size(); ++i) batch[i]->segments.push_back(std::move(found[i]));
   }
   // Each clip on one thread, with scratch memory of its own; the weights are shared.
-  STENO_COLD void recognise_apart(std::span<waiting_clip* const> batch, context& c) {
+  STENO_ON_CALL STENO_COLD void recognise_apart(std::span<waiting_clip* const> batch, context& c) {
     while (scratch_.size() < static_cast<std::size_t>(c.run.width())) scratch_.emplace_back();
     for (context& s : scratch_) s.stop = c.stop;
     auto work = [&](extent i, int worker) noexcept {
@@ -181,7 +181,7 @@ class cut_recording {
   }
 
   // The end of a recording that was cut, filled up where the model wants that.
-  std::span<const float> filled(std::span<const float> clip, extent begin) {
+  STENO_ON_CALL std::span<const float> filled(std::span<const float> clip, extent begin) {
     const auto least = static_cast<std::size_t>(model_.min_seconds * model_.sample_rate);
     if (options_.vad != nullptr || begin == 0 || clip.size() >= least) return clip;
     filled_.assign(clip.begin(), clip.end());
@@ -189,7 +189,7 @@ class cut_recording {
     return filled_;
   }
   // From seconds of the clip to those of the recording. A word is in the piece that holds its middle.
-  void to_recording(segment& s, const audio_clip& clip) const {
+  STENO_ON_CALL void to_recording(segment& s, const audio_clip& clip) const {
     const double rate = model_.sample_rate;
     s.end = std::min(s.end, static_cast<double>(clip.count()) / rate);  // it may have been filled up
     if (clip.parts.empty()) {
@@ -211,7 +211,8 @@ class cut_recording {
       w.end = std::clamp(clip.place(w.end * rate, true) / rate, w.start, last);
     }
   }
-  STENO_COLD void emit(std::vector<segment> segments, const audio_clip& clip, core::sink_ref<segment> sink) {
+  STENO_ON_CALL STENO_COLD void emit(std::vector<segment> segments, const audio_clip& clip,
+                                     core::sink_ref<segment> sink) {
     for (segment& s : segments) {
       if (s.token_ids.empty()) continue;
       to_recording(s, clip);

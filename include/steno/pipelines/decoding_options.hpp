@@ -79,14 +79,14 @@ struct decoding_options {
     f("kv_cache", self.kv_cache);
   }
   /// Whether one has this name.
-  STENO_COLD static bool has(std::string_view wanted) {
+  STENO_ON_CALL STENO_COLD static bool has(std::string_view wanted) {
     bool found = false;
     const decoding_options none;
     each(none, [&](std::string_view name, const auto&) { found = found || wanted == name; });
     return found;
   }
   /// Names of those that are set.
-  STENO_COLD std::vector<std::string> names() const {
+  STENO_ON_CALL STENO_COLD std::vector<std::string> names() const {
     std::vector<std::string> all;
     const auto add = [&](const char* name, bool set) {
       if (set) all.push_back(name);

@@ -170,7 +170,7 @@ STENO_COLD bool supports_option(const Model& m, std::string_view option, bool va
 }
 
 /// Names of the options that are set and that not every model supports.
-STENO_COLD inline std::vector<std::string> set_options(const transcribe_options& o) {
+STENO_ON_CALL STENO_COLD inline std::vector<std::string> set_options(const transcribe_options& o) {
   std::vector<std::string> names = o.decoding.names();
   if (o.language != "auto") names.push_back("language");
   if (!o.target_language.empty()) names.push_back("target_language");
@@ -238,7 +238,7 @@ STENO_COLD search::guides guides_of(const Model& m, const transcribe_options& o)
   }
 }
 /// Phrases alone, for models that read them.
-STENO_COLD inline std::vector<std::string> phrases_of(std::span<const core::hotword> all) {
+STENO_ON_CALL STENO_COLD inline std::vector<std::string> phrases_of(std::span<const core::hotword> all) {
   std::vector<std::string> phrases;
   for (const core::hotword& h : all) phrases.push_back(h.phrase);
   return phrases;

@@ -32,7 +32,7 @@ namespace pipelines {
 namespace detail {
 
 /// A session's options as those of recordings; `vad` finds the segments. Throws steno::error.
-STENO_COLD inline transcribe_options as_recording(const session_options& o, const any_vad* vad) {
+STENO_ON_CALL STENO_COLD inline transcribe_options as_recording(const session_options& o, const any_vad* vad) {
   if (o.partial_seconds && !(*o.partial_seconds >= 0 && *o.partial_seconds <= 3600))
     fail({.what = "partial_seconds", .expected = "0 to 3600"});
   transcribe_options own;
@@ -92,7 +92,7 @@ class live_segments {
             .found = std::to_string(partials_->sample_rate())});
   }
 
-  void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) {
+  STENO_ON_CALL void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) {
     while (!pcm.empty() && !over_) {
       // To the next multiple of a block, so that what is decided when does not depend on the portions.
       const auto part = pcm.first(std::min(pcm.size(), static_cast<std::size_t>(block_ - end() % block_)));
@@ -101,7 +101,7 @@ class live_segments {
       if (end() % block_ == 0) advance(c, sink);
     }
   }
-  void finish(context& c, core::sink_ref<session_event> sink) {
+  STENO_ON_CALL void finish(context& c, core::sink_ref<session_event> sink) {
     if (over_) return;
     listen(c);
     voices_.finish(c, [this](const segmentation::voice_change& v) { changes_.push_back(v); });
@@ -124,7 +124,7 @@ class live_segments {
   // The end of a segment is found no later than this behind it: a cut before would be one too many.
   extent slack() const noexcept { return model_.sample_rate; }
 
-  void advance(context& c, core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL void advance(context& c, core::sink_ref<session_event>& sink) {
     c.check_stop();
     listen(c);
     follow(false, c, sink);
@@ -134,14 +134,14 @@ class live_segments {
     forget();
   }
   // Hands the detector what it has not had.
-  void listen(context& c) {
+  STENO_ON_CALL void listen(context& c) {
     if (listened_ == end()) return;
     voices_.accept(samples(listened_, end()), c,
                    [this](const segmentation::voice_change& v) { changes_.push_back(v); });
     listened_ = end();
   }
   // What the detector found. `at_end`: nothing follows, so the last end of speech is the end of the session.
-  void follow(bool at_end, context& c, core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL void follow(bool at_end, context& c, core::sink_ref<session_event>& sink) {
     for (std::size_t i = 0; i < changes_.size() && !over_; ++i) {
       const segmentation::voice_change v = changes_[i];
       if (v.start_ms >= 0) begin(place(v.start_ms));
@@ -159,7 +159,7 @@ class live_segments {
     if (open_ < 0) open(std::clamp(at, first_, end()));
   }
   // An utterance from `at` on.
-  void open(extent at) {
+  STENO_ON_CALL void open(extent at) {
     open_ = at;
     next_ = step_;
     shown_ = false;
@@ -172,14 +172,14 @@ class live_segments {
     fed_ = at;
   }
   // It is longer than the model takes at once.
-  void shorten(context& c, core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL void shorten(context& c, core::sink_ref<session_event>& sink) {
     if (!speaking_) return settle(spoken_, endpoint_kind::none, c, sink);
     const extent at = open_ + cut_.end(samples(open_, end()));
     recognise_final(at, endpoint_kind::none, c, sink);
     open(at);
   }
   // The utterance has ended at `to`.
-  void settle(extent to, endpoint_kind kind, context& c, core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL void settle(extent to, endpoint_kind kind, context& c, core::sink_ref<session_event>& sink) {
     while (to - open_ > cut_.max) {
       const extent at = open_ + cut_.end(samples(open_, to));
       recognise_final(at, endpoint_kind::none, c, sink);
@@ -192,7 +192,7 @@ class live_segments {
   }
 
   // One segment of samples [open_, to).
-  segment recognise(extent to, context& c) {
+  STENO_ON_CALL segment recognise(extent to, context& c) {
     guides_->earlier = tokens_;  // a text is much as it was a moment ago
     segment whole;
     bool any = false;
@@ -218,7 +218,7 @@ class live_segments {
     return whole;
   }
   // Of a model that finds turns of speakers in a clip.
-  STENO_COLD static void join(segment& whole, segment more) {
+  STENO_ON_CALL STENO_COLD static void join(segment& whole, segment more) {
     append_text(whole.text, more.text);
     whole.end = std::max(whole.end, more.end);
     whole.token_ids.insert(whole.token_ids.end(), more.token_ids.begin(), more.token_ids.end());
@@ -231,7 +231,7 @@ class live_segments {
     whole.extra.clear();
   }
   // `s` with the beginning that stays; whether that changed it.
-  STENO_COLD bool keep_beginning(segment& s) const {
+  STENO_ON_CALL STENO_COLD bool keep_beginning(segment& s) const {
     const std::size_t rest = text::behind_beginning(kept_, s.text);
     if (rest == kept_.size() && s.text.starts_with(kept_)) return false;
     std::vector<word> words;
@@ -251,7 +251,7 @@ class live_segments {
   }
 
   // A partial result, when it is time for one.
-  void show(context& c, core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL void show(context& c, core::sink_ref<session_event>& sink) {
     if (partials_ != nullptr) return show_partials(c, sink);
     const extent length = end() - open_;
     if (step_ <= 0 || length < next_ || length > cut_.max) return;
@@ -267,7 +267,7 @@ class live_segments {
     emit(streaming::stream_event_kind::partial, endpoint_kind::none, std::move(s), sink);
     shown_ = true;
   }
-  STENO_COLD void agree(const segment& s) {
+  STENO_ON_CALL STENO_COLD void agree(const segment& s) {
     const std::size_t agreed = text::agreed_beginning(before_, s.text);
     if (agreed <= kept_.size()) return;
     kept_ = s.text.substr(0, agreed);
@@ -276,7 +276,7 @@ class live_segments {
     for (std::size_t i = 0; i < places.size() && places[i].end <= agreed; ++i) kept_words_.push_back(s.words[i]);
   }
   // The other model's, of the utterance alone.
-  void show_partials(context& c, core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL void show_partials(context& c, core::sink_ref<session_event>& sink) {
     if (live_ == nullptr) live_ = partials_->start_session(partial_options_, {}, c);
     if (fed_ == end()) return;
     const auto pcm = samples(fed_, end());
@@ -295,15 +295,15 @@ class live_segments {
     });
   }
 
-  void recognise_final(extent to, endpoint_kind kind, context& c, core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL void recognise_final(extent to, endpoint_kind kind, context& c, core::sink_ref<session_event>& sink) {
     live_.reset();
     segment s = recognise(to, c);
     keep_beginning(s);
     if (s.text.empty() && !shown_) return;  // nothing was spoken
     emit(streaming::stream_event_kind::final, kind, std::move(s), sink);
   }
-  STENO_COLD void emit(streaming::stream_event_kind kind, endpoint_kind endpoint, segment s,
-                       core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL STENO_COLD void emit(streaming::stream_event_kind kind, endpoint_kind endpoint, segment s,
+                                     core::sink_ref<session_event>& sink) {
     session_event e;
     e.kind = kind;
     e.endpoint = endpoint;
@@ -332,7 +332,7 @@ class live_segments {
   }
 
   // Drops samples that nothing needs any more.
-  void forget() {
+  STENO_ON_CALL void forget() {
     const extent needed = open_ >= 0 ? open_ : std::clamp(place(voices_.settled_ms()), first_, end());
     if (needed - first_ < std::max(end() - needed, static_cast<extent>(model_.sample_rate))) return;
     held_.erase(held_.begin(), held_.begin() + (needed - first_));

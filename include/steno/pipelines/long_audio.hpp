@@ -35,14 +35,14 @@ struct audio_clip : audio_range {
   std::vector<audio_range> parts = {};  ///< of several pieces each, in order, all between begin and end; else empty
 
   /// Samples of the clip.
-  extent count() const noexcept {
+  STENO_ON_CALL extent count() const noexcept {
     extent all = parts.empty() ? end - begin : 0;
     for (const audio_range& p : parts) all += p.end - p.begin;
     return all;
   }
   /// Where sample `at` of the clip lies in the recording, in samples: of two pieces that meet there in the second, or
   /// with `before` in the first one.
-  double place(double at, bool before) const noexcept {
+  STENO_ON_CALL double place(double at, bool before) const noexcept {
     if (parts.empty()) return static_cast<double>(begin) + at;
     std::size_t i = 0;
     for (; i + 1 < parts.size(); ++i) {
@@ -53,7 +53,7 @@ struct audio_clip : audio_range {
     return std::min(static_cast<double>(parts[i].begin) + at, static_cast<double>(parts[i].end));
   }
   /// The piece that holds sample `at` of the clip.
-  audio_range part(double at) const noexcept {
+  STENO_ON_CALL audio_range part(double at) const noexcept {
     for (const audio_range& p : parts) {
       if (at < static_cast<double>(p.end - p.begin)) return p;
       at -= static_cast<double>(p.end - p.begin);
@@ -87,13 +87,13 @@ class clip_cutter {
   }
 
   /// The next samples.
-  STENO_COLD void push(std::span<const float> pcm) {
+  STENO_ON_CALL STENO_COLD void push(std::span<const float> pcm) {
     forget();
     held_.insert(held_.end(), pcm.begin(), pcm.end());
     if (!voices_) cut_longer(cut_.enough());  // as soon as what follows has no say
   }
   /// What the detector found in the samples so far.
-  STENO_COLD void voice(const segmentation::voice_change& v) {
+  STENO_ON_CALL STENO_COLD void voice(const segmentation::voice_change& v) {
     if (v.start_ms >= 0) open_ = std::clamp(place(v.start_ms), first_, end());
     if (v.end_ms < 0 || open_ < 0) return;
     add({open_, std::clamp(place(v.end_ms), open_, end())});
@@ -102,7 +102,7 @@ class clip_cutter {
   /// How far the detector is done with them: its settled_ms(). Samples are kept from there on.
   void settled(std::int64_t ms) { next_ = std::clamp(place(ms), next_, end()); }
   /// No samples follow; the detector has emitted its last.
-  STENO_COLD void finish() {
+  STENO_ON_CALL STENO_COLD void finish() {
     if (!voices_) {
       cut_longer(cut_.max);
       if (next_ < end()) ready({next_, end()});
@@ -112,7 +112,7 @@ class clip_cutter {
   }
 
   /// The next complete clip, if there is one; clip() gives its samples until the next next() or push().
-  std::optional<audio_clip> next() {
+  STENO_ON_CALL std::optional<audio_clip> next() {
     // No segment that is still to come can join the group any more.
     const bool full = share_ ? next_ - group_.end > cut_.max : merge_ == 0 || next_ - group_.begin > merge_;
     if (group_.end > group_.begin && full) close_group();
@@ -124,18 +124,18 @@ class clip_cutter {
     return ready_[taken_++].clip;
   }
   /// The samples of what next() returned last.
-  std::span<const float> clip(const audio_clip& c) const {
+  STENO_ON_CALL std::span<const float> clip(const audio_clip& c) const {
     return c.parts.empty() ? clip(static_cast<const audio_range&>(c)) : std::span<const float>(ready_[taken_ - 1].pcm);
   }
   /// Samples that are kept, until the next push().
-  std::span<const float> clip(const audio_range& r) const {
+  STENO_ON_CALL std::span<const float> clip(const audio_range& r) const {
     return std::span<const float>(held_).subspan(static_cast<std::size_t>(r.begin - first_),
                                                  static_cast<std::size_t>(r.end - r.begin));
   }
   /// The first sample that is kept.
   extent first() const noexcept { return first_; }
   /// No clip that is still to come begins before.
-  extent earliest() const noexcept {
+  STENO_ON_CALL extent earliest() const noexcept {
     extent from = first_;
     if (group_.end > group_.begin) from = std::min(from, group_.begin);
     if (taken_ < ready_.size()) from = std::min(from, ready_[taken_].clip.begin);
@@ -147,17 +147,17 @@ class clip_cutter {
  private:
   extent place(std::int64_t ms) const noexcept { return static_cast<extent>(ms * rate_ / 1000); }
 
-  void cut_longer(extent than) {
+  STENO_ON_CALL void cut_longer(extent than) {
     while (end() - next_ > than) next_ = cut(next_, end());
   }
   // A clip from `begin` on, of what ends at `to`; where it ends.
-  extent cut(extent begin, extent to) {
+  STENO_ON_CALL extent cut(extent begin, extent to) {
     const extent at = begin + cut_.end(clip(audio_range{begin, to}));
     ready({begin, at});
     return at;
   }
   void ready(const audio_range& r) { ready_.push_back({.clip = {r}}); }
-  void add(audio_range segment) {
+  STENO_ON_CALL void add(audio_range segment) {
     if (share_) return add_shared(segment);
     if (group_.end > group_.begin && segment.end - group_.begin <= merge_) {
       group_.end = segment.end;
@@ -167,7 +167,7 @@ class clip_cutter {
     static_cast<audio_range&>(group_) = segment;
   }
   // A segment that fits into the open clip joins it; one that is longer than any clip begins with clips of its own.
-  void add_shared(audio_range segment) {
+  STENO_ON_CALL void add_shared(audio_range segment) {
     const auto length = static_cast<extent>(shared_.size());
     if (length + segment.end - segment.begin > cut_.max || segment.begin - group_.end > cut_.max) close_group();
     while (segment.end - segment.begin > cut_.max) segment.begin = cut(segment.begin, segment.end);
@@ -178,7 +178,7 @@ class clip_cutter {
     group_.end = segment.end;
     group_.parts.push_back(segment);
   }
-  STENO_COLD void close_group() {
+  STENO_ON_CALL STENO_COLD void close_group() {
     if (!group_.parts.empty()) {
       ready_.push_back({.clip = std::move(group_), .pcm = std::move(shared_)});
     } else {
@@ -190,7 +190,7 @@ class clip_cutter {
     shared_ = {};
   }
   /// Drops samples that nothing needs any more.
-  STENO_COLD void forget() {
+  STENO_ON_CALL STENO_COLD void forget() {
     extent from = next_;
     if (open_ >= 0) from = std::min(from, open_);
     if (group_.end > group_.begin && !share_) from = std::min(from, group_.begin);
@@ -220,8 +220,8 @@ class clip_cutter {
 };
 
 /// Cuts `pcm` at quiet places into pieces of up to `max_seconds` seconds; together they cover everything, in order.
-STENO_COLD inline std::vector<audio_range> split_at_pauses(std::span<const float> pcm, int sample_rate,
-                                                           double max_seconds) {
+STENO_ON_CALL STENO_COLD inline std::vector<audio_range> split_at_pauses(std::span<const float> pcm, int sample_rate,
+                                                                         double max_seconds) {
   clip_cutter cutter(sample_rate, {.cut = {.max_seconds = max_seconds}});
   cutter.push(pcm);
   cutter.finish();

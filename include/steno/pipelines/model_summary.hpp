@@ -29,7 +29,7 @@ struct model_summary {
 };
 
 /// All but the languages, which the file alone does not hold. Throws steno::error for a sample rate that is none.
-STENO_COLD inline model_summary summarise(const gguf_file& file) {
+STENO_ON_CALL STENO_COLD inline model_summary summarise(const gguf_file& file) {
   model_summary s;
   s.architecture = file.text("general.architecture").value_or("");
   s.name = file.text("general.name").value_or("");

@@ -26,7 +26,7 @@ inline namespace STENO_ABI {
 
 namespace pipelines {
 /// A detector's own options from what all can be set to.
-inline models::energy_vad_options vad_options(const models::energy_vad&, const vad_settings& s) {
+STENO_ON_CALL inline models::energy_vad_options vad_options(const models::energy_vad&, const vad_settings& s) {
   models::energy_vad_options o;
   o.min_speech = s.min_speech.value_or(o.min_speech);
   o.pad = s.pad.value_or(o.pad);
@@ -40,7 +40,7 @@ inline models::energy_vad_options vad_options(const models::energy_vad&, const v
   return o;
 }
 /// Throws steno::error for settings that FSMN-VAD has not.
-inline funasr::fsmn_vad_options vad_options(const funasr::fsmn_vad_any&, const vad_settings& s) {
+STENO_ON_CALL inline funasr::fsmn_vad_options vad_options(const funasr::fsmn_vad_any&, const vad_settings& s) {
   for (const auto& [given, name] :
        {std::pair{s.neg_threshold.has_value(), "neg_threshold"}, std::pair{s.min_speech.has_value(), "min_speech"},
         std::pair{s.pad.has_value(), "pad"}})

@@ -183,7 +183,7 @@ class speaker_labels {
     beside_->rows([this](const view<const float>& rows) { rule_.push(rows); });
   }
   /// No samples follow.
-  void close(context& c) {
+  STENO_ON_CALL void close(context& c) {
     if (closed_) return;
     closed_ = true;
     if (here_) {

@@ -69,7 +69,7 @@ class transcriber {
                        const core::stop_token& stop = {})
       : model_(pipelines::detail::open_model<Bodies>(std::move(file), run, std::move(image), stop)) {}
   /// A model that is there already: transcriber_of(model) (transcriber_of.hpp), of any recogniser, your own too.
-  explicit transcriber(pipelines::detail::opened_model model) : model_(std::move(model)) {}
+  STENO_ON_CALL explicit transcriber(pipelines::detail::opened_model model) : model_(std::move(model)) {}
 
   std::string_view model_name() const { return model_->architecture(); }  ///< its architecture: "whisper", ...
   /// Samples per second that transcribe() expects.
@@ -136,7 +136,7 @@ class any_recording {
   double waiting_seconds() const { return recording_->waiting_seconds(); }
   /// Recognises clips that wait in closed recordings of one transcriber with equal options, and with `rest` the last
   /// ones, too (recording::recognise_waiting()).
-  static void recognise_waiting(std::span<any_recording* const> closed, bool rest, context& c) {
+  STENO_ON_CALL static void recognise_waiting(std::span<any_recording* const> closed, bool rest, context& c) {
     std::vector<pipelines::detail::recording_interface*> all;
     for (any_recording* const r : closed) all.push_back(r->recording_.get());
     if (!all.empty()) all.front()->recognise_waiting(all, rest, c);

@@ -26,7 +26,7 @@ inline namespace STENO_ABI {
 class word_aligner {
  public:
   /// Beside one recording.
-  explicit word_aligner(const forced_aligner& m) : model_(&m) {}
+  STENO_ON_CALL explicit word_aligner(const forced_aligner& m) : model_(&m) {}
 
   /// The recording's next samples, at the aligner's rate.
   void push(std::span<const float> pcm) { samples_.push(pcm); }
@@ -34,7 +34,7 @@ class word_aligner {
   void forget(double seconds) { samples_.drop_before(sample(seconds)); }
 
   /// Gives s.words times unless they have their own. Its samples must have been pushed.
-  STENO_COLD void align(segment& s, context& c) {
+  STENO_ON_CALL STENO_COLD void align(segment& s, context& c) {
     const bool native = !s.words.empty() && std::all_of(s.words.begin(), s.words.end(),
                                                         [](const word& w) { return w.how != timing::none; });
     const extent from = std::clamp(sample(s.start), samples_.begin(), samples_.end());

@@ -40,7 +40,7 @@ struct attention_result {
 
 namespace detail {
 /// The `count` best labels of a row, best first; of equal ones the lower number.
-inline void best_labels(const float* row, extent labels, extent count, std::vector<int>& best) {
+STENO_ON_CALL inline void best_labels(const float* row, extent labels, extent count, std::vector<int>& best) {
   best.clear();
   const auto better = [&](int a, int b) { return row[a] > row[b]; };
   for (int i = 0; i < labels; ++i) {

@@ -33,7 +33,7 @@ struct time_span {
 inline constexpr float cif_peak = 1.0f - 1e-4f;
 
 /// The running sum of `weights` where a peak takes cif_peak from it; sums[t] is what it was before.
-inline void cif_peaks(std::span<const float> weights, float* sums) {
+STENO_ON_CALL inline void cif_peaks(std::span<const float> weights, float* sums) {
   float sum = 0;
   for (std::size_t t = 0; t < weights.size(); ++t) {
     sum += weights[t];
@@ -44,8 +44,9 @@ inline void cif_peaks(std::span<const float> weights, float* sums) {
 
 /// Peaks are those of `peaks`, or where they are not one more than the tokens those of `weights`, scaled; both have a
 /// value each `frame` seconds. Up to `tokens` spans: fewer when fewer peaks were found, even after scaling.
-STENO_COLD inline std::vector<time_span> cif_times(std::span<const float> peaks, std::span<const float> weights,
-                                                   std::size_t tokens, double frame) {
+STENO_ON_CALL STENO_COLD inline std::vector<time_span> cif_times(std::span<const float> peaks,
+                                                                 std::span<const float> weights, std::size_t tokens,
+                                                                 double frame) {
   constexpr double shift = -1.5, border = 5, longest = 12;
   std::vector<double> places;
   const auto frames = static_cast<double>(weights.size());

@@ -30,8 +30,9 @@ struct ctc_alignment_options {
 
 /// Aligns `labels` with log-probabilities [frames, classes]. `out` gets one entry per label with its frames [start,
 /// end). Returns false (and leaves `out` empty) when there are too few frames for the labels.
-inline bool ctc_alignment(const view<const float>& log_probs, std::span<const int> labels,
-                          const ctc_alignment_options& options, core::workspace& scratch, std::vector<ctc_token>& out) {
+STENO_ON_CALL inline bool ctc_alignment(const view<const float>& log_probs, std::span<const int> labels,
+                                        const ctc_alignment_options& options, core::workspace& scratch,
+                                        std::vector<ctc_token>& out) {
   out.clear();
   const extent frames = log_probs.rows(), states = 2 * static_cast<extent>(labels.size()) + 1;
   extent needed = static_cast<extent>(labels.size());  // a repeated label needs a blank in between

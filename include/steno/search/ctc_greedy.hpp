@@ -21,7 +21,7 @@ struct ctc_token {
 };
 
 /// The label with the highest score of one row.
-inline int best_label(const float* row, extent labels) noexcept {
+STENO_ON_CALL inline int best_label(const float* row, extent labels) noexcept {
   if (labels < 1) return 0;
   const float highest = Eigen::Map<const Eigen::ArrayXf>(row, labels).maxCoeff();
   const float* const found = std::find(row, row + labels, highest);
@@ -29,7 +29,7 @@ inline int best_label(const float* row, extent labels) noexcept {
 }
 
 /// Appends nothing to `out` for silence; `out` is cleared first and keeps its memory.
-inline void ctc_greedy(const view<const float>& scores, int blank, std::vector<ctc_token>& out) {
+STENO_ON_CALL inline void ctc_greedy(const view<const float>& scores, int blank, std::vector<ctc_token>& out) {
   out.clear();
   int previous = -1;
   for (extent t = 0; t < scores.rows(); ++t) {

@@ -45,7 +45,7 @@ struct ctc_hypothesis {
 class ctc_prefix_beam {
  public:
   /// At the empty prefix. What is favoured must outlive this and all copies. Throws steno::error for a length penalty.
-  explicit ctc_prefix_beam(const ctc_beam_options& options = {})
+  STENO_ON_CALL explicit ctc_prefix_beam(const ctc_beam_options& options = {})
       : options_(options), guide_(options.search.favoured_all()) {
     options_.search.refuse_length_penalty();
     options_.search.beam = options_.search.beam_or(ctc_beam_options::default_beam);
@@ -54,7 +54,7 @@ class ctc_prefix_beam {
   }
 
   /// Back to the empty prefix and frame 0.
-  void reset() {
+  STENO_ON_CALL void reset() {
     frame_ = 0;
     count_ = 1;
     settled_ = -1;
@@ -71,13 +71,13 @@ class ctc_prefix_beam {
   }
 
   /// Takes log-probabilities [frames, labels].
-  void advance(const view<const float>& log_probs) {
+  STENO_ON_CALL void advance(const view<const float>& log_probs) {
     for (extent t = 0; t < log_probs.rows(); ++t, ++frame_)
       step(log_probs.data() + t * log_probs.outerStride(), log_probs.cols());
   }
 
   /// Settles bonuses of phrases and words that stay unfinished. advance() must not follow before reset().
-  STENO_COLD void finish() {
+  STENO_ON_CALL STENO_COLD void finish() {
     if (guide_.empty()) return;
     for (extent i = 0; i < count_; ++i) guide_.finish(beams_[static_cast<std::size_t>(i)].guided);
     if (guide_.sorts())
@@ -96,7 +96,7 @@ class ctc_prefix_beam {
   /// For each label of prefix i its log-probability in its frame.
   std::span<const float> log_probabilities(extent i) const noexcept { return at(i).log_probs; }
   /// Labels that all prefixes begin with.
-  extent agreed() const noexcept {
+  STENO_ON_CALL extent agreed() const noexcept {
     extent n = static_cast<extent>(at(0).ids.size());
     for (extent i = 1; i < count_ && n > 0; ++i) {
       const std::vector<int>&first = at(0).ids, &other = at(i).ids;
@@ -109,7 +109,7 @@ class ctc_prefix_beam {
   }
   /// Drops prefixes that do not begin with the first `n` labels of prefix 0, and takes these from the others: they come
   /// in ids(), times() and log_probabilities() no more, so the time of a label that goes on stays what it was.
-  void settle(extent n) {
+  STENO_ON_CALL void settle(extent n) {
     if (n <= 0) return;
     settled_ = at(0).ids[static_cast<std::size_t>(n) - 1];
     const auto length = static_cast<std::size_t>(n);
@@ -144,7 +144,7 @@ class ctc_prefix_beam {
  private:
   static constexpr double never = -std::numeric_limits<double>::infinity();
 
-  static double log_add(double a, double b) noexcept {
+  STENO_ON_CALL static double log_add(double a, double b) noexcept {
     if (a == never && b == never) return never;
     const double larger = std::max(a, b);
     return larger + std::log(std::exp(a - larger) + std::exp(b - larger));
@@ -188,7 +188,7 @@ class ctc_prefix_beam {
     h = (h ^ (static_cast<std::uint64_t>(label) + 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
     return h ^ (h >> 29);
   }
-  static bool same(const candidate& c, const beam& parent, int label) noexcept {
+  STENO_ON_CALL static bool same(const candidate& c, const beam& parent, int label) noexcept {
     const auto length = [](const beam& b, int l) { return b.ids.size() + (l >= 0 ? 1 : 0); };
     const std::size_t n = length(parent, label);
     if (length(*c.parent, c.label) != n) return false;
@@ -197,14 +197,14 @@ class ctc_prefix_beam {
       if (unit(*c.parent, c.label, i - 1) != unit(parent, label, i - 1)) return false;
     return true;
   }
-  candidate& find(const beam& parent, int label) {
+  STENO_ON_CALL candidate& find(const beam& parent, int label) {
     const std::uint64_t hash = label < 0 ? parent.hash : mix(parent.hash, label);
     for (candidate& c : candidates_)
       if (c.hash == hash && same(c, parent, label)) return c;
     candidates_.push_back({.parent = &parent, .label = label, .hash = hash});
     return candidates_.back();
   }
-  void place(candidate& c, const beam& parent, int label) const {
+  STENO_ON_CALL void place(candidate& c, const beam& parent, int label) const {
     if (guide_.empty() || c.placed) return;
     c.placed = true;
     c.guided = parent.guided;
@@ -212,7 +212,7 @@ class ctc_prefix_beam {
   }
 
   // The best labels of a frame, best first; of equal ones the lower number.
-  void choose(const float* row, extent labels) {
+  STENO_ON_CALL void choose(const float* row, extent labels) {
     best_.clear();
     const auto wanted = static_cast<std::size_t>(std::min(options_.labels, labels));
     const auto better = [&](int a, int b) { return value(row, a) > value(row, b); };
@@ -227,7 +227,7 @@ class ctc_prefix_beam {
       best_.insert(std::upper_bound(best_.begin(), best_.end(), i, better), i);
     }
   }
-  double value(const float* row, int label) const noexcept {
+  STENO_ON_CALL double value(const float* row, int label) const noexcept {
     if (std::isnan(row[label])) return never;  // it would upset every order
     const auto v = static_cast<double>(row[label]);
     return label == options_.blank && options_.blank_scale != 1.0f
@@ -235,7 +235,7 @@ class ctc_prefix_beam {
                : v;
   }
 
-  void step(const float* row, extent labels) {
+  STENO_ON_CALL void step(const float* row, extent labels) {
     choose(row, labels);
     candidates_.clear();
     // References into the list must hold while a label is tried: no more than two entries are added for each pair.
@@ -280,7 +280,8 @@ class ctc_prefix_beam {
       grow(b, label, p, b.score(), b.viterbi(), b.times());
     }
   }
-  void grow(const beam& b, int label, double p, double score, double viterbi, const std::vector<extent>& times) {
+  STENO_ON_CALL void grow(const beam& b, int label, double p, double score, double viterbi,
+                          const std::vector<extent>& times) {
     candidate& c = find(b, label);
     c.ns = log_add(c.ns, score + p);
     if (c.v_ns < viterbi + p || c.times_ns.from == nullptr) {
@@ -291,7 +292,7 @@ class ctc_prefix_beam {
     place(c, b, label);
   }
 
-  void keep(const candidate& c, beam& to) const {
+  STENO_ON_CALL void keep(const candidate& c, beam& to) const {
     to.ids.assign(c.parent->ids.begin(), c.parent->ids.end());
     to.log_probs.assign(c.parent->log_probs.begin(), c.parent->log_probs.end());
     if (c.label >= 0) {
@@ -309,7 +310,7 @@ class ctc_prefix_beam {
     to.v_ns = c.v_ns;
     to.guided = c.guided;
   }
-  void take(const source& s, std::vector<extent>& to) const {
+  STENO_ON_CALL void take(const source& s, std::vector<extent>& to) const {
     to.clear();
     if (s.from == nullptr) return;
     to.assign(s.from->begin(), s.from->end());

@@ -55,7 +55,7 @@ class guide {
     return g;
   }
   /// Goes on with a label.
-  void follow(guided& g, int label) const {
+  STENO_ON_CALL void follow(guided& g, int label) const {
     if (hotwords_ != nullptr) {
       const auto [state, earned] = hotwords_->next(g.hotword_state, label);
       g.hotword_state = state;
@@ -64,7 +64,7 @@ class guide {
     if (words_ != nullptr) g.bonus += static_cast<double>(words_->next(g.words, label));
   }
   /// What follow() would add.
-  double earned(const guided& g, int label) const {
+  STENO_ON_CALL double earned(const guided& g, int label) const {
     double sum = 0;
     if (hotwords_ != nullptr) sum += static_cast<double>(hotwords_->next(g.hotword_state, label).second);
     if (words_ != nullptr) {

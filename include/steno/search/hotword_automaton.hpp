@@ -48,9 +48,10 @@ class hotword_automaton {
   /// `weights` are factors of what they earn, one of each phrase, or none at all; the training rules have none.
   /// `openings` are spellings that a phrase has at the beginning of a text alone, of the runtime rules; their weights
   /// stand behind the others.
-  STENO_COLD explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options,
-                                        std::span<const float> weights = {},
-                                        std::span<const std::vector<int>> openings = {})
+  STENO_ON_CALL STENO_COLD explicit hotword_automaton(std::span<const std::vector<int>> phrases,
+                                                      const hotword_options& options,
+                                                      std::span<const float> weights = {},
+                                                      std::span<const std::vector<int>> openings = {})
       : options_(options) {
     nodes_.emplace_back();
     tree children(1);

@@ -43,7 +43,7 @@ class ngram {
   static constexpr std::size_t max_nodes = std::size_t{1} << 28;  ///< n-grams of all orders
 
   /// Words in no n-gram but the shortest. Throws steno::error for tables that are no trie.
-  STENO_COLD explicit ngram(ngram_tables t) : t_(std::move(t)) {
+  STENO_ON_CALL STENO_COLD explicit ngram(ngram_tables t) : t_(std::move(t)) {
     check();
     for (std::size_t i = 0; i < t_.words.size(); ++i)
       if (!numbers_.emplace(hash_of(t_.words[i]), static_cast<std::uint32_t>(i)).second)

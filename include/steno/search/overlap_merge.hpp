@@ -36,7 +36,7 @@ struct common_run {
 };
 
 /// The run at which `right` goes on from `left`.
-STENO_COLD inline common_run find_overlap(std::span<const int> left, std::span<const int> right) {
+STENO_ON_CALL STENO_COLD inline common_run find_overlap(std::span<const int> left, std::span<const int> right) {
   const std::size_t m = left.size(), n = right.size();
   std::vector<std::size_t> table((m + 1) * (n + 1));  // [i][j]: length of the run that ends with left[i-1], right[j-1]
   const auto run = [&](std::size_t i, std::size_t j) -> std::size_t& { return table[i * (n + 1) + j]; };
@@ -99,8 +99,8 @@ STENO_COLD inline common_run find_overlap(std::span<const int> left, std::span<c
 
 /// `text` goes on with the tokens of the next window: returns where they begin, before which it may have become
 /// shorter. Where both have nothing in common, these follow as they are.
-STENO_COLD inline std::size_t merge_overlap(std::vector<int>& text, std::span<const int> more,
-                                            const overlap_rule& rule = {}) {
+STENO_ON_CALL STENO_COLD inline std::size_t merge_overlap(std::vector<int>& text, std::span<const int> more,
+                                                          const overlap_rule& rule = {}) {
   const std::size_t looked = std::min(rule.left, text.size()), base = text.size() - looked;
   const std::span<const int> head = more.first(std::min(rule.right, more.size()));
   if (!text.empty()) {

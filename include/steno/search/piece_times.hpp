@@ -22,7 +22,8 @@ struct piece_time {
 };
 
 /// `frames` of tokens in order, `frame_ms` apart; `offset_ms` is added to everything.
-inline std::vector<piece_time> piece_times(std::span<const extent> frames, extent frame_ms, extent offset_ms = 0) {
+STENO_ON_CALL inline std::vector<piece_time> piece_times(std::span<const extent> frames, extent frame_ms,
+                                                         extent offset_ms = 0) {
   constexpr extent gap = 100;
   std::vector<piece_time> times;
   times.reserve(frames.size());

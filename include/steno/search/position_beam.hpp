@@ -56,14 +56,14 @@ class position_search {
   }
 
   /// Back to the front of a text.
-  void restart() {
+  STENO_ON_CALL void restart() {
     step_.kept.assign(1, {});
     nodes_.clear();
     first_.clear();
     settled_.clear();
   }
   /// Goes on with log-probabilities [positions, tokens].
-  void advance(const view<const float>& scores) {
+  STENO_ON_CALL void advance(const view<const float>& scores) {
     for (extent t = 0; t < scores.rows(); ++t) {
       step_.take(scores.data() + t * scores.outerStride());
       first_.push_back(nodes_.size());
@@ -97,7 +97,7 @@ class position_search {
     return b.total();
   }
   /// The best texts if nothing follows, best first, without what was settled; at least one and no more than the beam.
-  STENO_COLD std::vector<position_hypothesis> texts() {
+  STENO_ON_CALL STENO_COLD std::vector<position_hypothesis> texts() {
     std::vector<hypothesis> all;
     for (const hypothesis& h : step_.kept) all.push_back(step_.finished(h));
     std::sort(all.begin(), all.end(), detail::position_step::better);
@@ -124,7 +124,7 @@ class position_search {
     return position + 1 < first_.size() ? first_[position + 1] : nodes_.size();
   }
   // The tokens of h, one of those at the last position, to path_.
-  void trace(const hypothesis& h) {
+  STENO_ON_CALL void trace(const hypothesis& h) {
     path_.resize(positions());
     if (path_.empty()) return;
     path_.back() = {h.id, h.log_probability};
@@ -136,7 +136,7 @@ class position_search {
     }
   }
   // The first positions at which all hypotheses have the same.
-  void settle_shared() {
+  STENO_ON_CALL void settle_shared() {
     if (positions() == 0) return;
     marks_.assign(nodes_.size(), 0);  // what the hypotheses that are kept came by
     std::fill(marks_.begin() + static_cast<std::ptrdiff_t>(first_.back()), marks_.end(), char{1});
@@ -165,7 +165,7 @@ class position_search {
     for (std::size_t& f : first_) f -= gone;
   }
   // Drops hypotheses that have another first token than the best one. More than one position is there.
-  void decide() {
+  STENO_ON_CALL void decide() {
     trace(step_.kept[0]);
     marks_.assign(nodes_.size(), 0);
     for (std::size_t i = 0; i < end_of(0); ++i) marks_[i] = nodes_[i].token.id == path_[0].id;
@@ -192,8 +192,8 @@ class position_search {
 
 /// The best texts of log-probabilities [positions, tokens], best first. Throws steno::error for a length penalty and
 /// for a language model.
-STENO_COLD inline std::vector<position_hypothesis> position_beam(const view<const float>& scores,
-                                                                 const position_beam_options& o) {
+STENO_ON_CALL STENO_COLD inline std::vector<position_hypothesis> position_beam(const view<const float>& scores,
+                                                                               const position_beam_options& o) {
   position_search all(o, scores.cols());
   all.advance(scores);
   return all.texts();

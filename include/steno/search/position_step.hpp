@@ -72,7 +72,7 @@ class position_step {
   std::vector<hypothesis> kept = {{}};  // best first
 
   /// Goes on with log-probabilities [tokens].
-  void take(const float* row) {
+  STENO_ON_CALL void take(const float* row) {
     row_ = row;
     find_best();
     find_least();
@@ -94,7 +94,7 @@ class position_step {
     std::swap(kept, next_);
   }
   /// The same with what phrases that stay unfinished pay back.
-  hypothesis finished(hypothesis h) const noexcept {
+  STENO_ON_CALL hypothesis finished(hypothesis h) const noexcept {
     if (phrases_ != nullptr) h.bonus = static_cast<double>(phrases_->finish(h.state, static_cast<float>(h.bonus)));
     return h;
   }
@@ -133,15 +133,15 @@ class position_step {
   }
   bool is_text(int id) const noexcept { return id >= 0 && id < tokens_ && !holds(silent_, id); }
   bool is_near(int id) const noexcept { return row_[id] > floor_; }
-  std::span<const way> own(const state_ways& w) const noexcept {
+  STENO_ON_CALL std::span<const way> own(const state_ways& w) const noexcept {
     return std::span<const way>(own_).subspan(w.first, w.count);
   }
-  bool goes_on(const state_ways& w, int unit) const noexcept {
+  STENO_ON_CALL bool goes_on(const state_ways& w, int unit) const noexcept {
     const auto all = own(w);
     return std::any_of(all.begin(), all.end(), [unit](const way& c) { return c.unit == unit; });
   }
   // With hypothesis k, which goes on. `counts`: no more of those than a state keeps lead to the state behind.
-  void push(std::size_t k, int id, int state, float bonus, bool counts) {
+  STENO_ON_CALL void push(std::size_t k, int id, int state, float bonus, bool counts) {
     const double score = kept[k].score + static_cast<double>(row_[id]);
     const double earned = kept[k].bonus + static_cast<double>(bonus);
     if (score + earned < least_) return;
@@ -150,7 +150,7 @@ class position_step {
   }
   // So much gets a place: what is worse than as many as there are places gets none. How many come to what is counted by
   // eighths, downwards from about the best.
-  void raise(double total) {
+  STENO_ON_CALL void raise(double total) {
     const double below = 8 * (top_ - total);
     if (!(below < static_cast<double>(eighths))) return;
     const auto at = static_cast<std::size_t>(std::max(below, 0.0));
@@ -162,7 +162,7 @@ class position_step {
     least_ = std::max(least_, top_ - static_cast<double>(last_ + 1) / 8 - slack);
   }
 
-  void find_best() {
+  STENO_ON_CALL void find_best() {
     for (const int id : best_) is_best_[static_cast<std::size_t>(id)] = 0;
     best_.clear();
     const auto better_token = [this](int a, int b) { return rank(row_[a]) > rank(row_[b]); };
@@ -177,12 +177,12 @@ class position_step {
     lowest_ = std::min(floor_, row_[best_.back()]);
   }
   // No more than hypothesis k comes to at this position.
-  double best_total(std::size_t k) const noexcept {
+  STENO_ON_CALL double best_total(std::size_t k) const noexcept {
     return kept[k].total() + static_cast<double>(row_[best_[0]]) + highest_ + slack;
   }
   // What is so far behind comes back by no unit of its phrases: as many others as a state keeps may leave theirs and
   // take the best token, and what follows earns them no less than nothing.
-  void find_least() {
+  STENO_ON_CALL void find_least() {
     least_ = -std::numeric_limits<double>::infinity();
     top_ = kept[0].total() + static_cast<double>(row_[best_[0]]);
     counts_.fill(0);
@@ -197,7 +197,7 @@ class position_step {
     if (!std::isnan(least)) least_ = least;
   }
   // Hypothesis k with what goes on with its phrases.
-  void go_on(std::size_t k) {
+  STENO_ON_CALL void go_on(std::size_t k) {
     const int from = kept[k].state;
     for (const int id : best_)
       if (holds(silent_, id)) push(k, id, from, 0, false);
@@ -215,7 +215,7 @@ class position_step {
     list.insert(place, {left, k, at});
   }
   // The place of a state in of_states_. Hypothesis k is the first and the best that is in it.
-  std::size_t ways_of(int state, std::size_t k) {
+  STENO_ON_CALL std::size_t ways_of(int state, std::size_t k) {
     std::size_t at = 0;
     while (at < of_states_.size() && of_states_[at].state != state) ++at;
     if (at < of_states_.size()) return at;
@@ -238,7 +238,7 @@ class position_step {
     return at;
   }
   // The best hypotheses of a list that leave their phrases with c, and no more than its state keeps.
-  void leave(const std::vector<leaver>& list, const continuation& c) {
+  STENO_ON_CALL void leave(const std::vector<leaver>& list, const continuation& c) {
     const double more = static_cast<double>(row_[c.unit]) + static_cast<double>(std::max(c.bonus, 0.0f));
     std::size_t left = 0;
     for (const leaver& l : list) {
@@ -251,7 +251,7 @@ class position_step {
   }
   std::size_t places() const noexcept { return beam * beam; }
   // How many of a state are chosen: a table of twice as many states as there can be.
-  std::size_t& count(int state) {
+  STENO_ON_CALL std::size_t& count(int state) {
     const std::size_t mask = kept_of_.size() - 1;
     std::size_t at = static_cast<std::size_t>(state) & mask;
     while (kept_of_[at].first != state && kept_of_[at].first >= 0) at = (at + 1) & mask;
@@ -259,7 +259,7 @@ class position_step {
     return kept_of_[at].second;
   }
   // The best in next_, of each state no more than may be. Places are sorted, as hypotheses are larger.
-  void choose() {
+  STENO_ON_CALL void choose() {
     order_.clear();
     for (std::size_t i = 0; i < next_.size(); ++i)
       if (const double total = rank(next_[i].total()); total >= least_) order_.emplace_back(total, i);

@@ -29,7 +29,7 @@ namespace detail {
 }  // namespace detail
 
 /// Log-probabilities, which may be minus infinity: throws scores_error when one is NaN.
-inline void require_numbers(const view<const float>& scores) {
+STENO_ON_CALL inline void require_numbers(const view<const float>& scores) {
   for (extent r = 0; r < scores.rows(); ++r) {
     const float* const row = scores.data() + r * scores.outerStride();
     unsigned bad = 0;
@@ -38,7 +38,7 @@ inline void require_numbers(const view<const float>& scores) {
   }
 }
 /// Scores that nothing was excluded from: throws scores_error when one is infinite or NaN.
-inline void require_finite(const view<const float>& scores) {
+STENO_ON_CALL inline void require_finite(const view<const float>& scores) {
   constexpr float largest = std::numeric_limits<float>::max();
   for (extent r = 0; r < scores.rows(); ++r) {
     const float* const row = scores.data() + r * scores.outerStride();

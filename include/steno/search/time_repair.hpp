@@ -17,7 +17,7 @@ inline namespace STENO_ABI {
 namespace search {
 
 /// Milliseconds, cut to whole ones. The square of the number of times is looked at.
-STENO_COLD inline std::vector<long> repair_times(const std::vector<double>& times) {
+STENO_ON_CALL STENO_COLD inline std::vector<long> repair_times(const std::vector<double>& times) {
   const std::size_t n = times.size(), none = n;
   if (n == 0) return {};
   std::vector<std::size_t> length(n, 1), parent(n, none);

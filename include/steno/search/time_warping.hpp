@@ -21,7 +21,7 @@ inline namespace STENO_ABI {
 namespace search {
 
 /// Median of `width` (odd) values around each of row [1, n], ends reflected; unchanged when n is not above width / 2.
-inline void median_filter(float* row, extent n, extent width, std::vector<float>& room) {
+STENO_ON_CALL inline void median_filter(float* row, extent n, extent width, std::vector<float>& room) {
   const extent half = width / 2;
   if (n <= half) return;
   room.resize(static_cast<std::size_t>(n + width));
@@ -77,7 +77,7 @@ matrix<T, dynamic, dynamic> alignment_matrix(T* scores, extent heads, extent tok
 
 /// (row, column) along the cheapest path of `cost` [rows, columns] through its corners; a step goes to the next row,
 /// the next column, or both.
-inline std::vector<std::pair<extent, extent>> warp(const matrix<float, dynamic, dynamic>& cost) {
+STENO_ON_CALL inline std::vector<std::pair<extent, extent>> warp(const matrix<float, dynamic, dynamic>& cost) {
   const extent rows = cost.rows(), columns = cost.cols();
   std::vector<std::pair<extent, extent>> path;
   if (rows == 0 || columns == 0) return path;

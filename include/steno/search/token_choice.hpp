@@ -88,7 +88,7 @@ class token_choice {
     return static_cast<int>(std::max_element(scores.begin(), scores.end()) - scores.begin());
   }
   /// [0, 1)
-  double uniform() {
+  STENO_ON_CALL double uniform() {
     random_ += 0x9e3779b97f4a7c15u;
     std::uint64_t z = random_;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

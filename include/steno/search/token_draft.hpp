@@ -42,7 +42,7 @@ class token_draft {
   static constexpr extent max_rows = 8;
 
   /// Copies what it guesses from.
-  explicit token_draft(const token_draft_options& o) : vocabulary_(o.vocabulary), guesses_(o.guesses) {
+  STENO_ON_CALL explicit token_draft(const token_draft_options& o) : vocabulary_(o.vocabulary), guesses_(o.guesses) {
     if (!guesses_) return;
     all_.reserve(o.earlier.size() + o.known.size() + room);
     all_.assign(o.known.begin(), o.known.end());
@@ -61,7 +61,7 @@ class token_draft {
   }
   /// The search chose `id`. Whether the last pass has its row; else pass() is to be read, with no more guesses than
   /// `limit`.
-  bool follow(int id, extent limit = max_rows) {
+  STENO_ON_CALL bool follow(int id, extent limit = max_rows) {
     add(id);
     if (row_ + 1 < count_ && pass_[static_cast<std::size_t>(row_) + 1] == id) {
       ++row_;
@@ -91,7 +91,7 @@ class token_draft {
   static constexpr std::size_t reach = 16, room = 512;
 
   // What followed where as many of the last tokens as possible stand, the latest such place. Empty where too few stand.
-  std::span<const int> guess() const {
+  STENO_ON_CALL std::span<const int> guess() const {
     if (!guesses_) return {};
     const std::size_t n = all_.size();
     std::size_t place = 0, longest = 0;
@@ -105,7 +105,7 @@ class token_draft {
     return {all_.data() + place, count};
   }
   // Tokens that are the same at both places and before, to the begin of a text.
-  std::size_t same_before(std::size_t a, std::size_t b) const noexcept {
+  STENO_ON_CALL std::size_t same_before(std::size_t a, std::size_t b) const noexcept {
     std::size_t same = 0;
     while (same < reach && all_[a - same] == all_[b - same]) {
       ++same;
@@ -114,7 +114,7 @@ class token_draft {
     return same;
   }
   // The next guess is longer or shorter; after one that was all wrong more tokens must be the same.
-  void learn(extent guessed, extent right) noexcept {
+  STENO_ON_CALL void learn(extent guessed, extent right) noexcept {
     if (guessed == 0) return;
     length_ = right == guessed ? std::min<std::size_t>(2 * length_, max_rows - 1)
                                : static_cast<std::size_t>(std::max<extent>(right, 1));

@@ -38,7 +38,7 @@ struct token_hypothesis {
 };
 
 /// The index of the best hypothesis: total / length, or Google NMT's ((5 + length) / 6)^penalty; the first of equals.
-inline std::size_t best_hypothesis(std::span<const token_hypothesis> all, std::optional<double> penalty) {
+STENO_ON_CALL inline std::size_t best_hypothesis(std::span<const token_hypothesis> all, std::optional<double> penalty) {
   std::size_t best = 0;
   double top = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -68,7 +68,7 @@ class token_hotwords {
   void begin(token_hypothesis& h) const { h.hotword_state = graph_ == nullptr ? 0 : graph_->start(); }
 
   /// The scores [n] of what follows `h`, each with what its token earns. Valid until the next call.
-  const float* favour(const float* p, extent n, const token_hypothesis& h) {
+  STENO_ON_CALL const float* favour(const float* p, extent n, const token_hypothesis& h) {
     if (graph_ == nullptr) return p;
     row_.assign(p, p + n);
     const extent text = std::min<extent>(end_, n);
@@ -87,7 +87,7 @@ class token_hotwords {
     return row_.data();
   }
   /// Goes on with `token`, the end included: an unfinished phrase pays back.
-  void follow(token_hypothesis& h, int token) const {
+  STENO_ON_CALL void follow(token_hypothesis& h, int token) const {
     if (graph_ == nullptr || token > end_) return;
     if (token == end_) {
       h.bonus = graph_->finish(h.hotword_state, h.bonus);
@@ -123,7 +123,7 @@ class token_sampler {
  public:
   /// Empty texts, as many as the beam. The hotwords must outlive this. Throws steno::error for a
   /// language model.
-  explicit token_sampler(const token_sampler_options& o)
+  STENO_ON_CALL explicit token_sampler(const token_sampler_options& o)
       : all_(static_cast<std::size_t>(o.search.beam_or(1))),
         ended_(all_.size(), false),
         hotwords_(o.search.hotwords, o.end),
@@ -136,7 +136,7 @@ class token_sampler {
   /// Tokens of hypothesis i so far.
   std::span<const int> tokens_of(std::size_t i) const { return all_[i].tokens; }
   /// False when all have ended. `next` gets the token of every hypothesis, `sources` its own number.
-  bool advance(const view<const float>& scores, std::vector<int>& next, std::vector<int>& sources) {
+  STENO_ON_CALL bool advance(const view<const float>& scores, std::vector<int>& next, std::vector<int>& sources) {
     next.resize(all_.size());
     sources.resize(all_.size());
     bool going = false;
@@ -159,13 +159,13 @@ class token_sampler {
     return going;
   }
   /// All hypotheses, when no step follows: phrases that stay unfinished pay back. Valid as long as this.
-  const std::vector<token_hypothesis>& finish() {
+  STENO_ON_CALL const std::vector<token_hypothesis>& finish() {
     for (token_hypothesis& h : all_) hotwords_.follow(h, end_);
     return all_;
   }
 
  private:
-  int sample(const float* p, extent n) {
+  STENO_ON_CALL int sample(const float* p, extent n) {
     const float top = *std::max_element(p, p + n);
     const auto weight = [&](extent i) { return std::exp(static_cast<double>(p[i] - top) / temperature_); };
     double sum = 0;
@@ -206,7 +206,7 @@ class token_beam {
  public:
   /// Empty texts, as many as the beam. The hotwords must outlive this. Throws steno::error for a
   /// language model.
-  explicit token_beam(const token_beam_options& o)
+  STENO_ON_CALL explicit token_beam(const token_beam_options& o)
       : live_(static_cast<std::size_t>(o.search.beam_or(token_beam_options::default_beam))),
         hotwords_(o.search.hotwords, o.end),
         end_(o.end),
@@ -217,7 +217,7 @@ class token_beam {
   /// Tokens of unfinished hypothesis i so far.
   std::span<const int> tokens_of(std::size_t i) const { return live_[i].tokens; }
   /// False when enough have ended. `next` and `sources` describe the beams from now on.
-  bool advance(const view<const float>& scores, std::vector<int>& next, std::vector<int>& sources) {
+  STENO_ON_CALL bool advance(const view<const float>& scores, std::vector<int>& next, std::vector<int>& sources) {
     const std::size_t width = live_.size();
     candidates_.clear();
     // At first all beams are the same one.
@@ -245,7 +245,7 @@ class token_beam {
     return ended_.size() < wanted_;
   }
   /// Those that have ended, filled up with the best of the others.
-  const std::vector<token_hypothesis>& finish() {
+  STENO_ON_CALL const std::vector<token_hypothesis>& finish() {
     for (token_hypothesis& h : live_) hotwords_.follow(h, end_);
     core::sort_places(places_, live_.size(),
                       [&](std::size_t a, std::size_t b) { return live_[a].total() > live_[b].total(); });
@@ -261,7 +261,7 @@ class token_beam {
     float score, total;
   };
   // The width + 1 best tokens after beam b, with what they earn: one of them may be the end.
-  void best_of(std::size_t b, const view<const float>& scores) {
+  STENO_ON_CALL void best_of(std::size_t b, const view<const float>& scores) {
     const float* const row = scores.data() + static_cast<extent>(b) * scores.outerStride();
     const float* const p = hotwords_.favour(row, scores.cols(), live_[b]);
     const std::size_t count = std::min(live_.size() + 1, static_cast<std::size_t>(scores.cols()));

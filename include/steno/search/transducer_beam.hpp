@@ -68,7 +68,8 @@ class transducer_beam {
  public:
   /// At the root, before the first frame. What `o.durations` points at, and what is favoured, must outlive this and all
   /// copies. Throws steno::error for a length penalty.
-  explicit transducer_beam(const transducer_beam_options& o) : options_(o), guide_(o.search.favoured_all()), kept_(1) {
+  STENO_ON_CALL explicit transducer_beam(const transducer_beam_options& o)
+      : options_(o), guide_(o.search.favoured_all()), kept_(1) {
     kept_[0].guided = guide_.start();
     options_.search.refuse_length_penalty();
     options_.search.beam = o.search.beam_or(transducer_beam_options::default_beam);
@@ -91,7 +92,7 @@ class transducer_beam {
     }
   }
   /// Settles bonuses of phrases that stay unfinished, and sorts: best first. advance() must not follow.
-  void finish() {
+  STENO_ON_CALL void finish() {
     if (!guide_.empty())
       for (hypothesis& h : kept_) guide_.finish(h.guided);
     const auto value = [&](const hypothesis& h) {
@@ -100,14 +101,14 @@ class transducer_beam {
     sorter_.sort(kept_, [&](const hypothesis& a, const hypothesis& b) { return value(a) > value(b); });
   }
   /// The number of the likeliest one before finish().
-  std::size_t best() const noexcept {
+  STENO_ON_CALL std::size_t best() const noexcept {
     std::size_t b = 0;
     for (std::size_t i = 1; i < kept_.size(); ++i)
       if (kept_[i].total() > kept_[b].total()) b = i;
     return b;
   }
   /// Labels that all hypotheses begin with.
-  std::size_t agreed() const noexcept {
+  STENO_ON_CALL std::size_t agreed() const noexcept {
     const std::vector<int>& first = kept_[0].ids;
     std::size_t n = first.size();
     for (const hypothesis& h : kept_) {
@@ -118,7 +119,7 @@ class transducer_beam {
     return n;
   }
   /// Drops hypotheses that do not begin with the first `n` labels of number `of`, and takes these from the others.
-  void settle(std::size_t n, std::size_t of) {
+  STENO_ON_CALL void settle(std::size_t n, std::size_t of) {
     if (n == 0) return;
     decided_.assign(kept_[of].ids.begin(), kept_[of].ids.begin() + static_cast<std::ptrdiff_t>(n));
     pool_.keep_if(kept_, [&](const hypothesis& h) {
@@ -152,7 +153,7 @@ class transducer_beam {
     return larger + std::log1p(std::exp(std::min(a, b) - larger));
   }
   /// x - log(sum of exp(x)).
-  static void normalise(const float* x, extent n, std::vector<double>& y) {
+  STENO_ON_CALL static void normalise(const float* x, extent n, std::vector<double>& y) {
     const double largest = static_cast<double>(*std::max_element(x, x + n));
     double sum = 0;
     for (extent i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x[i]) - largest);
@@ -174,7 +175,7 @@ class transducer_beam {
   }
 
   // The likely labels: so many of the best, and those that go on with a phrase. Of equal ones the lower number.
-  void choose_labels(const hypothesis& h) {
+  STENO_ON_CALL void choose_labels(const hypothesis& h) {
     order_.resize(label_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
     const auto count = std::min(order_.size(), static_cast<std::size_t>(options_.search.beam + options_.beta));
@@ -201,7 +202,7 @@ class transducer_beam {
   double earned(const hypothesis& h, int label) const {
     return guide_.empty() || label == options_.blank ? 0.0 : guide_.earned(h.guided, label);
   }
-  hypothesis& copy(const hypothesis& h, std::vector<hypothesis>& to) {
+  STENO_ON_CALL hypothesis& copy(const hypothesis& h, std::vector<hypothesis>& to) {
     hypothesis& made = pool_.copy(h, to);
     const auto make_room = [](auto& of) {
       if (of.capacity() < room) of.reserve(room);
@@ -243,7 +244,7 @@ class transducer_beam {
   }
 
   static bool likelier(const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); }
-  void keep_best(std::vector<hypothesis>& all) {
+  STENO_ON_CALL void keep_best(std::vector<hypothesis>& all) {
     sorter_.sort(all, likelier);
     pool_.shorten(all, static_cast<std::size_t>(options_.search.beam));
     pool_.move(all, kept_);
@@ -299,13 +300,13 @@ class transducer_beam {
   }
 
   // Only what comes near the best.
-  void prune() {
+  STENO_ON_CALL void prune() {
     double best = choices_.front().total;
     for (const choice& c : choices_) best = std::max(best, c.total);
     std::erase_if(choices_, [&](const choice& c) { return c.total < best - options_.gamma; });
   }
 
-  void choose_pairs(const hypothesis& h) {
+  STENO_ON_CALL void choose_pairs(const hypothesis& h) {
     choose_labels(h);
     choices_.clear();
     for (std::size_t d = 0; d < duration_.size(); ++d)
@@ -319,7 +320,7 @@ class transducer_beam {
     prune();
   }
   // Equal labels that wait for the same frame are one hypothesis; the likelier one stays.
-  void merge(std::vector<hypothesis>& all) {
+  STENO_ON_CALL void merge(std::vector<hypothesis>& all) {
     sorter_.sort(all, likelier);
     std::size_t kept = 0;
     pool_.keep_if(all, [&](const hypothesis& h) {

@@ -31,7 +31,7 @@ struct whisper_rules {
   int max_initial = -1;               ///< of the first time, in steps of 0.02 s; negative: no limit
 
   /// Sets the logits of forbidden tokens to -infinity; `sampled` is what was written so far.
-  void apply(std::span<const int> sampled, std::span<float> logits) const {
+  STENO_ON_CALL void apply(std::span<const int> sampled, std::span<float> logits) const {
     constexpr float never = -std::numeric_limits<float>::infinity();
     const auto forbid = [&](int first, int last) {
       for (int i = std::max(first, 0); i < std::min(last, static_cast<int>(logits.size())); ++i)

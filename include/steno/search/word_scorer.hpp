@@ -55,7 +55,7 @@ class word_scorer {
   /// In front of a text.
   word_state start() const noexcept { return {model_->start(), ngram::no_word}; }
   /// Goes on with a piece; returns what it adds to the score.
-  float next(word_state& s, int piece) const noexcept {
+  STENO_ON_CALL float next(word_state& s, int piece) const noexcept {
     if (piece < 0 || static_cast<std::size_t>(piece) + 1 >= begin_.size()) return 0;
     float sum = 0;
     const auto i = static_cast<std::size_t>(piece);
@@ -85,7 +85,7 @@ class word_scorer {
  private:
   static constexpr char boundary = ' ', stop = '\n';
 
-  float word(word_state& s) const noexcept {
+  STENO_ON_CALL float word(word_state& s) const noexcept {
     if (s.word == ngram::no_word) return 0;
     const float p = model_->follow(s.context, s.word);
     s.word = ngram::no_word;

@@ -40,7 +40,7 @@ class ctc_endpoint {
   /// Begins the next utterance.
   void reset() noexcept { frames_ = silent_ = 0; }
   /// Takes a chunk of log-probabilities [frames, labels]; true when a rule holds after it.
-  bool advance(const view<const float>& log_probs, bool decoded_something) {
+  STENO_ON_CALL bool advance(const view<const float>& log_probs, bool decoded_something) {
     for (extent t = 0; t < log_probs.rows(); ++t) {
       const float blank = std::exp(log_probs(t, options_.blank));
       silent_ = blank > options_.blank_threshold * options_.blank_scale ? silent_ + 1 : 0;

@@ -38,7 +38,7 @@ struct cut_policy {
 
 namespace detail {
 /// The middle of the quietest 0.2 s of the second half of `pcm`; of equal ones the last.
-STENO_COLD inline extent quietest_place(std::span<const float> pcm, int sample_rate) {
+STENO_ON_CALL STENO_COLD inline extent quietest_place(std::span<const float> pcm, int sample_rate) {
   const auto count = static_cast<extent>(pcm.size());
   const extent step = std::max<extent>(sample_rate / 100, 1), window = 20;  // energies of 10 ms, 20 of them together
   std::vector<double> energy;
@@ -66,8 +66,8 @@ STENO_COLD inline extent quietest_place(std::span<const float> pcm, int sample_r
 
 /// Where a part that begins at sample `start` ends: within `around` samples of start + length. What lies further than
 /// that behind has no say.
-STENO_COLD inline extent quiet_end(std::span<const float> pcm, extent start, extent length, extent around,
-                                   extent window) {
+STENO_ON_CALL STENO_COLD inline extent quiet_end(std::span<const float> pcm, extent start, extent length, extent around,
+                                                 extent window) {
   const auto total = static_cast<extent>(pcm.size());
   const extent cut = start + length, left = std::max(start, cut - around), right = std::min(total, cut + around);
   extent boundary = cut;
@@ -115,7 +115,8 @@ struct part_cutter {
 };
 
 /// The samples at which parts begin, the first one 0. A recording of up to `max_seconds` is one part.
-STENO_COLD inline std::vector<extent> quiet_splits(std::span<const float> pcm, int sample_rate, const cut_policy& p) {
+STENO_ON_CALL STENO_COLD inline std::vector<extent> quiet_splits(std::span<const float> pcm, int sample_rate,
+                                                                 const cut_policy& p) {
   const auto total = static_cast<extent>(pcm.size());
   std::vector<extent> starts = {0};
   if (static_cast<double>(total) / sample_rate <= p.max_seconds) return starts;

@@ -34,7 +34,7 @@ struct speaker_segment_options {
   double min_duration_off = 0;  ///< shorter gaps go
 
   /// Calls v(name, value) for each of them; `o` may be const.
-  static void each(auto& o, auto&& v) {
+  STENO_ON_CALL static void each(auto& o, auto&& v) {
     v("onset", o.onset);
     v("offset", o.offset);
     v("pad_onset", o.pad_onset);
@@ -57,7 +57,7 @@ struct float_span {
   float start = 0, end = 0;
 };
 
-STENO_COLD inline std::vector<float_span> joined(std::vector<float_span> all) {
+STENO_ON_CALL STENO_COLD inline std::vector<float_span> joined(std::vector<float_span> all) {
   if (all.size() < 2) return all;
   // Not a stable sort, as torch's is none: which of several spans that begin at 0 (paddings do not reach before it) is
   // the last one is what this leaves there, and torch with it.
@@ -72,10 +72,13 @@ STENO_COLD inline std::vector<float_span> joined(std::vector<float_span> all) {
   return out;
 }
 
-STENO_COLD inline double hundredths(float seconds) { return std::nearbyint(static_cast<double>(seconds) * 100) / 100; }
+STENO_ON_CALL STENO_COLD inline double hundredths(float seconds) {
+  return std::nearbyint(static_cast<double>(seconds) * 100) / 100;
+}
 
 // What is left of spans when short ones and short gaps are gone, in hundredths.
-STENO_COLD inline std::vector<speaker_span> tidied(std::vector<float_span> all, const speaker_segment_options& o) {
+STENO_ON_CALL STENO_COLD inline std::vector<speaker_span> tidied(std::vector<float_span> all,
+                                                                 const speaker_segment_options& o) {
   all = joined(std::move(all));
   if (o.min_duration_on > 0)
     std::erase_if(all, [least = static_cast<float>(o.min_duration_on)](const float_span& s) {
@@ -109,11 +112,11 @@ STENO_COLD inline std::vector<speaker_span> tidied(std::vector<float_span> all, 
 class speaker_segmenter {
  public:
   /// A probability stands for `steps` times 10 ms. `live`: spans are settled before the end.
-  explicit speaker_segmenter(extent steps, const speaker_segment_options& o = {}, bool live = true)
+  STENO_ON_CALL explicit speaker_segmenter(extent steps, const speaker_segment_options& o = {}, bool live = true)
       : options_(o), steps_(steps), live_(live) {}
 
   /// The next probability.
-  void push(float p) {
+  STENO_ON_CALL void push(float p) {
     const auto onset = static_cast<float>(options_.onset), offset = static_cast<float>(options_.offset);
     for (extent k = 0; k < steps_; ++k, ++count_) {
       if (speech_ ? !(p < offset) : !(p > onset)) continue;
@@ -128,21 +131,21 @@ class speaker_segmenter {
     if (!speech_) settle(time(count_));
   }
   /// No more follow.
-  void finish() {
+  STENO_ON_CALL void finish() {
     if (speech_) close(time(count_ - 1));
     speech_ = false;
     flush();
     finished_ = true;
   }
   /// The next settled span; nothing when there is none.
-  std::optional<speaker_span> next() {
+  STENO_ON_CALL std::optional<speaker_span> next() {
     if (settled_.empty()) return std::nullopt;
     const speaker_span s = settled_.front();
     settled_.pop_front();
     return s;
   }
   /// No span that is still to be settled begins before so many seconds; nothing when none is to come.
-  std::optional<double> next_start() const {
+  STENO_ON_CALL std::optional<double> next_start() const {
     if (finished_) return std::nullopt;
     double from = padded(speech_ ? start_ : time(count_));
     if (!open_.empty()) from = std::min(from, static_cast<double>(open_.front().start));
@@ -152,18 +155,18 @@ class speaker_segmenter {
  private:
   static double time(extent step) { return static_cast<double>(step) * 0.01; }
   double padded(double start) const { return std::max(0.0, start - options_.pad_onset); }
-  void close(double end) {
+  STENO_ON_CALL void close(double end) {
     open_.push_back({static_cast<float>(padded(start_)), static_cast<float>(end + options_.pad_offset)});
   }
   // Nothing begins before `now`, but for the padding.
-  void settle(double now) {
+  STENO_ON_CALL void settle(double now) {
     if (!live_ || open_.empty()) return;
     const auto least = static_cast<float>(padded(now)), gap = static_cast<float>(options_.min_duration_off);
     float last = open_.front().end;
     for (const detail::float_span& s : open_) last = std::max(last, s.end);
     if (!(last >= least) && (options_.min_duration_off <= 0 || least - last >= gap)) flush();
   }
-  STENO_COLD void flush() {
+  STENO_ON_CALL STENO_COLD void flush() {
     for (const speaker_span& s : detail::tidied(std::exchange(open_, {}), options_)) settled_.push_back(s);
   }
 
@@ -177,8 +180,9 @@ class speaker_segmenter {
 
 /// When the speaker of `column` speaks: `activities` [rows, speakers] are probabilities, a row lasts `steps` times 10
 /// ms. Spans in order, without overlaps.
-STENO_COLD inline std::vector<speaker_span> speaker_segments(const view<const float>& activities, extent column,
-                                                             extent steps, const speaker_segment_options& o = {}) {
+STENO_ON_CALL STENO_COLD inline std::vector<speaker_span> speaker_segments(const view<const float>& activities,
+                                                                           extent column, extent steps,
+                                                                           const speaker_segment_options& o = {}) {
   speaker_segmenter one(steps, o, false);
   for (extent r = 0; r < activities.rows(); ++r) one.push(activities.data()[r * activities.outerStride() + column]);
   one.finish();

@@ -43,7 +43,7 @@ class speaker_turns {
         order_(by) {}
 
   /// More rows, probabilities [rows, speakers]; sink(speaker_turn) for each turn whose time has come.
-  void push(const view<const float>& rows, core::sink_ref<const speaker_turn&> sink) {
+  STENO_ON_CALL void push(const view<const float>& rows, core::sink_ref<const speaker_turn&> sink) {
     for (extent r = 0; r < rows.rows(); ++r) {
       for (std::size_t s = 0; s < columns_.size(); ++s)
         columns_[s].push(rows.data()[r * rows.outerStride() + static_cast<extent>(s)]);
@@ -51,13 +51,13 @@ class speaker_turns {
     }
   }
   /// The end of the recording.
-  void finish(core::sink_ref<const speaker_turn&> sink) {
+  STENO_ON_CALL void finish(core::sink_ref<const speaker_turn&> sink) {
     for (speaker_segmenter& c : columns_) c.finish();
     collect(sink);
   }
 
  private:
-  void collect(core::sink_ref<const speaker_turn&>& sink) {
+  STENO_ON_CALL void collect(core::sink_ref<const speaker_turn&>& sink) {
     for (std::size_t s = 0; s < columns_.size(); ++s)
       while (const auto span = columns_[s].next()) {
         if (order_ == order::settled)
@@ -68,7 +68,7 @@ class speaker_turns {
     while (emit_first(sink)) continue;
   }
   // Emits the turn that begins first, unless one that is still to come may begin before it.
-  bool emit_first(core::sink_ref<const speaker_turn&>& sink) {
+  STENO_ON_CALL bool emit_first(core::sink_ref<const speaker_turn&>& sink) {
     std::size_t first = columns_.size();
     for (std::size_t s = 0; s < columns_.size(); ++s)
       if (!waiting_[s].empty() &&

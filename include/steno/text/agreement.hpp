@@ -24,7 +24,7 @@ namespace text {
 namespace detail {
 
 // Where the word ends, without the white space behind it.
-STENO_COLD inline std::size_t end_of(std::string_view text, const text_word& w) {
+STENO_ON_CALL STENO_COLD inline std::size_t end_of(std::string_view text, const text_word& w) {
   std::size_t end = w.begin;
   std::size_t at = w.begin;
   for (const std::string_view c : characters_of(text.substr(w.begin, w.end - w.begin))) {
@@ -36,7 +36,8 @@ STENO_COLD inline std::size_t end_of(std::string_view text, const text_word& w) 
 
 // Behind which word of `next` that what follows `kept` begins: so many edits of words as there must be, and of equal
 // numbers of them those that take a word for a word.
-STENO_COLD inline std::size_t nearest_end(const std::vector<text_word>& kept, const std::vector<text_word>& next) {
+STENO_ON_CALL STENO_COLD inline std::size_t nearest_end(const std::vector<text_word>& kept,
+                                                        const std::vector<text_word>& next) {
   std::vector<std::size_t> row(next.size() + 1);
   for (std::size_t j = 0; j <= next.size(); ++j) row[j] = j;
   for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -57,7 +58,7 @@ STENO_COLD inline std::size_t nearest_end(const std::vector<text_word>& kept, co
 }  // namespace detail
 
 /// Bytes with which both texts begin, up to the end of a word that both have and go on behind.
-STENO_COLD inline std::size_t agreed_beginning(std::string_view a, std::string_view b) {
+STENO_ON_CALL STENO_COLD inline std::size_t agreed_beginning(std::string_view a, std::string_view b) {
   const std::vector<detail::text_word> left = detail::words_of_text(a), right = detail::words_of_text(b);
   std::size_t agreed = 0;
   for (std::size_t i = 0; i + 1 < std::min(left.size(), right.size()); ++i) {
@@ -70,7 +71,7 @@ STENO_COLD inline std::size_t agreed_beginning(std::string_view a, std::string_v
 
 /// The byte of `next` behind which it goes on where `kept` ends. Where `next` begins as `kept` does, with its words
 /// whole, that is kept.size(); else the end of the words of `next` that are nearest to those of `kept`.
-STENO_COLD inline std::size_t behind_beginning(std::string_view kept, std::string_view next) {
+STENO_ON_CALL STENO_COLD inline std::size_t behind_beginning(std::string_view kept, std::string_view next) {
   const std::vector<detail::text_word> before = detail::words_of_text(kept), words = detail::words_of_text(next);
   if (next.starts_with(kept)) {
     if (before.empty() || next.size() == kept.size()) return kept.size();
@@ -82,7 +83,7 @@ STENO_COLD inline std::size_t behind_beginning(std::string_view kept, std::strin
 }
 
 /// `kept`, and behind it what of `next` follows it (behind_beginning()).
-STENO_COLD inline std::string keep_beginning(std::string_view kept, std::string_view next) {
+STENO_ON_CALL STENO_COLD inline std::string keep_beginning(std::string_view kept, std::string_view next) {
   const std::string_view rest = next.substr(behind_beginning(kept, next));
   std::string all(kept);
   const auto letter = [](char c) { return static_cast<unsigned char>(c) < 0x80 && c != ' ' && c != '\n'; };

@@ -20,7 +20,7 @@ inline namespace STENO_ABI {
 namespace text {
 
 /// 0 for an empty text.
-inline double compression_ratio(std::string_view text) {
+STENO_ON_CALL inline double compression_ratio(std::string_view text) {
   uLongf size = compressBound(static_cast<uLong>(text.size()));
   std::vector<Bytef> out(size);
   const int state =

@@ -23,7 +23,7 @@ namespace text {
 namespace detail {
 
 /// UTF-8 cut into characters; bytes that are not UTF-8 are one each.
-inline std::vector<std::string_view> characters_of(std::string_view text) {
+STENO_ON_CALL inline std::vector<std::string_view> characters_of(std::string_view text) {
   std::vector<std::string_view> all;
   while (!text.empty()) {
     const auto lead = static_cast<unsigned char>(text[0]);
@@ -38,7 +38,7 @@ inline std::vector<std::string_view> characters_of(std::string_view text) {
 }
 
 /// Python's white space of str.strip().
-inline bool is_python_space(std::string_view c) {
+STENO_ON_CALL inline bool is_python_space(std::string_view c) {
   if (c.size() == 1) return (c[0] >= 9 && c[0] <= 13) || (c[0] >= 0x1c && c[0] <= 0x20);
   for (const std::string_view s : {"\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\xa8", "\xe2\x80\xa9",
                                    "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80"})
@@ -46,7 +46,7 @@ inline bool is_python_space(std::string_view c) {
   return c.size() == 3 && c.starts_with("\xe2\x80") && static_cast<unsigned char>(c[2]) >= 0x80 &&
          static_cast<unsigned char>(c[2]) <= 0x8a;
 }
-inline std::string_view python_strip(std::string_view s) {
+STENO_ON_CALL inline std::string_view python_strip(std::string_view s) {
   const auto all = characters_of(s);
   std::size_t first = 0, last = all.size();
   while (first < last && is_python_space(all[first])) ++first;
@@ -55,7 +55,7 @@ inline std::string_view python_strip(std::string_view s) {
   return {all[first].data(), static_cast<std::size_t>(all[last - 1].data() + all[last - 1].size() - all[first].data())};
 }
 
-inline std::string ascii_lower(std::string_view s) {
+STENO_ON_CALL inline std::string ascii_lower(std::string_view s) {
   std::string lower(s);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -66,7 +66,7 @@ inline std::string ascii_lower(std::string_view s) {
 
 /// A character that stands more than `threshold` times in a row becomes one; then a pattern of up to 20 characters that
 /// stands at least `threshold` times in a row becomes one.
-STENO_COLD inline std::string fix_repetitions(std::string_view text, std::size_t threshold = 20) {
+STENO_ON_CALL STENO_COLD inline std::string fix_repetitions(std::string_view text, std::size_t threshold = 20) {
   constexpr std::size_t longest = 20;
   std::vector<std::string_view> s;
   const auto all = detail::characters_of(text);
@@ -109,7 +109,7 @@ STENO_COLD inline std::string fix_repetitions(std::string_view text, std::size_t
 }
 
 /// "cHINese" -> "Chinese"; empty for white space.
-STENO_COLD inline std::string normal_language(std::string_view name) {
+STENO_ON_CALL STENO_COLD inline std::string normal_language(std::string_view name) {
   const auto all = detail::characters_of(detail::python_strip(name));
   std::string made;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -135,8 +135,9 @@ struct qwen3_output {
 
 /// Language and text of what the model wrote; with a forced language all of it is text. `repair`: repetitions are taken
 /// out, as the original does.
-STENO_COLD inline qwen3_output parse_qwen3_output(std::string_view raw, std::string_view forced_language = {},
-                                                  bool repair = true) {
+STENO_ON_CALL STENO_COLD inline qwen3_output parse_qwen3_output(std::string_view raw,
+                                                                std::string_view forced_language = {},
+                                                                bool repair = true) {
   constexpr std::string_view tag = "<asr_text>", begin = "language ";
   const std::string_view stripped = detail::python_strip(raw);
   if (stripped.empty()) return {};
@@ -165,7 +166,7 @@ STENO_COLD inline qwen3_output parse_qwen3_output(std::string_view raw, std::str
 }
 
 /// Languages of the parts of a recording: in order, neighbours that are equal once, with commas.
-STENO_COLD inline std::string merge_languages(const std::vector<std::string>& languages) {
+STENO_ON_CALL STENO_COLD inline std::string merge_languages(const std::vector<std::string>& languages) {
   std::string merged;
   std::string_view last;
   for (const std::string& l : languages) {

@@ -29,7 +29,7 @@ struct text_word {
   bool figures = false;
 };
 
-STENO_COLD inline std::vector<text_word> words_of_text(std::string_view text) {
+STENO_ON_CALL STENO_COLD inline std::vector<text_word> words_of_text(std::string_view text) {
   std::vector<text_word> words;
   bool open = false;  // the last word goes on
   std::size_t at = 0;
@@ -62,7 +62,8 @@ STENO_COLD inline std::vector<text_word> words_of_text(std::string_view text) {
 }  // namespace detail
 
 /// `text` with no more than `max_rounds` (> 0) rounds of a pattern in a row. Its first `from` bytes stay as they are.
-STENO_COLD inline std::string limit_repeats(std::string text, std::size_t max_rounds, std::size_t from = 0) {
+STENO_ON_CALL STENO_COLD inline std::string limit_repeats(std::string text, std::size_t max_rounds,
+                                                          std::size_t from = 0) {
   constexpr std::size_t longest = 32, of_figures = 20;
   for (bool again = true; again;) {  // what is left may repeat itself as a whole
     again = false;

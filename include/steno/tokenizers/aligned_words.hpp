@@ -21,7 +21,7 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace tokenizers {
 
-STENO_COLD inline std::vector<std::string> aligned_words(std::string_view text) {
+STENO_ON_CALL STENO_COLD inline std::vector<std::string> aligned_words(std::string_view text) {
   std::vector<std::string> words;
   std::string now;
   const auto flush = [&] {
@@ -47,8 +47,8 @@ STENO_COLD inline std::vector<std::string> aligned_words(std::string_view text) 
 /// Korean: a word between white space is cut behind its longest beginning of two characters or more that is among
 /// `known` (sorted); letters, numbers and apostrophes of both parts stay. The original's list is
 /// korean_dict_jieba.dict.
-STENO_COLD inline std::vector<std::string> aligned_korean_words(std::string_view text,
-                                                                std::span<const std::string> known) {
+STENO_ON_CALL STENO_COLD inline std::vector<std::string> aligned_korean_words(std::string_view text,
+                                                                              std::span<const std::string> known) {
   std::vector<std::string> words;
   const auto add = [&](std::string_view part) {
     std::string clean;
@@ -82,7 +82,7 @@ STENO_COLD inline std::vector<std::string> aligned_korean_words(std::string_view
 
 /// Japanese, without a dictionary: a run of ideographs, of hiragana, of katakana or of other letters and numbers is a
 /// word; everything else stands between words. A long vowel mark belongs to the kana before it.
-STENO_COLD inline std::vector<std::string> aligned_japanese_words(std::string_view text) {
+STENO_ON_CALL STENO_COLD inline std::vector<std::string> aligned_japanese_words(std::string_view text) {
   enum class script { none, ideographs, hiragana, katakana, other };
   const auto script_of = [](const unicode::code_point& c, script before) {
     const std::uint32_t v = c.value;

@@ -22,7 +22,7 @@ namespace tokenizers {
 
 /// The length of the piece that `text` (not empty) begins with, by GPT-2's pattern
 ///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-STENO_COLD inline std::size_t gpt2_piece(std::string_view text) {
+STENO_ON_CALL STENO_COLD inline std::size_t gpt2_piece(std::string_view text) {
   for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
     if (text.starts_with(ending)) return ending.size();
   enum class kind { letter, number, space, other };
@@ -55,7 +55,7 @@ class byte_bpe {
   /// No tokens.
   byte_bpe() = default;
   /// Token i is letters[i]. Throws steno::error for a character that stands for no byte.
-  STENO_COLD explicit byte_bpe(const std::vector<std::string>& letters) {
+  STENO_ON_CALL STENO_COLD explicit byte_bpe(const std::vector<std::string>& letters) {
     ends_.reserve(letters.size());
     for (const std::string& token : letters) {
       for (std::string_view rest = token; !rest.empty();) {
@@ -83,14 +83,14 @@ class byte_bpe {
   /// Tokens of the vocabulary; ids are 0 to size() - 1.
   int size() const noexcept { return static_cast<int>(ends_.size()); }
   /// The bytes of a token; empty for a number that is none.
-  std::string_view bytes(int id) const noexcept {
+  STENO_ON_CALL std::string_view bytes(int id) const noexcept {
     if (id < 0 || id >= size()) return {};
     const auto i = static_cast<std::size_t>(id);
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::string_view(bytes_).substr(begin, ends_[i] - begin);
   }
   /// The token with exactly these bytes, or -1.
-  int find(std::string_view token) const noexcept {
+  STENO_ON_CALL int find(std::string_view token) const noexcept {
     if (slots_.empty() || token.empty()) return -1;
     for (std::size_t at = slot_of(token); slots_[at] >= 0; at = (at + 1) & (slots_.size() - 1))
       if (bytes(slots_[at]) == token) return slots_[at];
@@ -98,7 +98,8 @@ class byte_bpe {
   }
 
   /// Tokens of `text`, cut by `piece` (gpt2_piece, ...). Bytes without a token are left out.
-  STENO_COLD std::vector<int> encode(std::string_view text, std::size_t (*piece)(std::string_view) = gpt2_piece) const {
+  STENO_ON_CALL STENO_COLD std::vector<int> encode(std::string_view text,
+                                                   std::size_t (*piece)(std::string_view) = gpt2_piece) const {
     std::vector<int> ids;
     while (!text.empty()) {
       const std::size_t n = piece(text);
@@ -108,7 +109,7 @@ class byte_bpe {
     return ids;
   }
   /// The bytes of all tokens.
-  std::string decode(const std::vector<int>& ids) const {
+  STENO_ON_CALL std::string decode(const std::vector<int>& ids) const {
     std::string all;
     for (const int id : ids) all += bytes(id);
     return all;
@@ -116,20 +117,20 @@ class byte_bpe {
 
  private:
   // GPT-2's letters: printable bytes of Latin-1 stand for themselves, the others for U+0100 and on.
-  static int byte_of(std::uint32_t c) {
+  STENO_ON_CALL static int byte_of(std::uint32_t c) {
     if ((c >= 0x21 && c <= 0x7e) || (c >= 0xa1 && c <= 0xac) || (c >= 0xae && c <= 0xff)) return static_cast<int>(c);
     if (c >= 0x100 && c <= 0x120) return static_cast<int>(c - 0x100);
     if (c >= 0x121 && c <= 0x142) return static_cast<int>(c - 0x121 + 0x7f);
     return c == 0x143 ? 0xad : -1;
   }
-  std::size_t slot_of(std::string_view s) const noexcept {
+  STENO_ON_CALL std::size_t slot_of(std::string_view s) const noexcept {
     std::uint64_t h = 0xcbf29ce484222325u;
     for (const char c : s) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
     return static_cast<std::size_t>(h ^ h >> 32) & (slots_.size() - 1);
   }
 
   // A chain of parts and a queue of unions: n log n, however long the piece is.
-  void encode_piece(std::string_view piece, std::vector<int>& ids) const {
+  STENO_ON_CALL void encode_piece(std::string_view piece, std::vector<int>& ids) const {
     if (const int whole = find(piece); whole >= 0) {
       ids.push_back(whole);
       return;

@@ -24,7 +24,7 @@ namespace tokenizers {
 
 namespace detail {
 /// Whether more bytes may make a character of the last ones.
-inline bool ends_in_a_character(std::string_view bytes) {
+STENO_ON_CALL inline bool ends_in_a_character(std::string_view bytes) {
   while (!bytes.empty()) {
     const unicode::code_point c = unicode::first_of(bytes);
     const auto lead = static_cast<unsigned char>(bytes[0]);
@@ -43,7 +43,7 @@ struct byte_unit {
 }  // namespace detail
 
 /// `tokens` have raw bytes as text. A word's confidence is the geometric mean of its tokens' probabilities.
-STENO_COLD inline std::vector<word> join_byte_words(std::span<const timed_piece> tokens) {
+STENO_ON_CALL STENO_COLD inline std::vector<word> join_byte_words(std::span<const timed_piece> tokens) {
   std::vector<word> words;
   std::vector<int> counts;
   bool open = false;    // the last word may go on

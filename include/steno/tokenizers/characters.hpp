@@ -40,7 +40,7 @@ class character_tokenizer {
   /// No tokens.
   character_tokenizer() = default;
   /// Token i is tokens[i], in UTF-8.
-  explicit character_tokenizer(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
+  STENO_ON_CALL explicit character_tokenizer(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       ids_.emplace(tokens_[i], static_cast<int>(i));
       longest_ = std::max(longest_, tokens_[i].size());
@@ -55,7 +55,7 @@ class character_tokenizer {
 
   /// Ids of a phrase: words that are tokens, else the longest pieces that joined by "@@" make them, else single
   /// characters. Nothing where that is impossible.
-  STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
+  STENO_ON_CALL STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
     std::vector<int> ids;
     const auto find = [&](const std::string& token) {
       const auto at = ids_.find(token);
@@ -94,7 +94,7 @@ class character_tokenizer {
   };
   /// Text and words of tokens in order. Leaves out <s>, </s>, <unk> and <OOV>, and pieces at the end that a further one
   /// should have completed.
-  STENO_COLD decoded decode(std::span<const timed_token> tokens) const {
+  STENO_ON_CALL STENO_COLD decoded decode(std::span<const timed_token> tokens) const {
     std::vector<item> items;
     bool chinese = true;  // there is nothing else
     for (const timed_token& s : tokens) {
@@ -108,7 +108,7 @@ class character_tokenizer {
 
   /// So many of the first tokens have a text that no later token changes: up to the last Chinese character. Behind it
   /// pieces may be joined and letters may become an abbreviation.
-  extent settled(std::span<const int> ids) const noexcept {
+  STENO_ON_CALL extent settled(std::span<const int> ids) const noexcept {
     std::size_t n = ids.size();
     while (n > 0 && !every(token(ids[n - 1]), is_chinese)) --n;
     return static_cast<extent>(n);
@@ -126,13 +126,13 @@ class character_tokenizer {
   static bool is_chinese(std::string_view s) noexcept {
     return (s >= "\xe4\xb8\x80" && s <= "\xe9\xbf\xbf") || (s >= "0" && s <= "9") || s == "@";
   }
-  static bool is_chinese_token(std::string_view t) {
+  STENO_ON_CALL static bool is_chinese_token(std::string_view t) {
     std::string bare;
     for (const char ch : t)
       if (ch != ' ') bare += ch;
     return is_chinese(bare);
   }
-  static std::string_view next(std::string_view& s) noexcept {
+  STENO_ON_CALL static std::string_view next(std::string_view& s) noexcept {
     const auto lead = static_cast<unsigned char>(s[0]);
     const std::size_t size = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
     const std::string_view one = s.substr(0, size);
@@ -145,7 +145,7 @@ class character_tokenizer {
     for (const char ch : one.substr(1)) v = v << 6 | (static_cast<unsigned char>(ch) & 0x3fu);
     return v;
   }
-  static bool is_letter(std::string_view one) noexcept {
+  STENO_ON_CALL static bool is_letter(std::string_view one) noexcept {
     const char32_t v = code_point(one);
     if (v < 0x80) return (v >= 'a' && v <= 'z') || (v >= 'A' && v <= 'Z');
     if (v < 0xc0) return v == 0xaa || v == 0xb5 || v == 0xba;
@@ -161,7 +161,7 @@ class character_tokenizer {
     return true;
   }
 
-  static std::vector<item> join(const std::vector<item>& items) {
+  STENO_ON_CALL static std::vector<item> join(const std::vector<item>& items) {
     std::vector<item> out;
     item open;  // a word of pieces that is not finished
     open.tokens = 0;
@@ -197,7 +197,7 @@ class character_tokenizer {
     return out;  // pieces whose end never came are dropped, as in the original
   }
 
-  static std::vector<item> abbreviate(const std::vector<item>& items) {
+  STENO_ON_CALL static std::vector<item> abbreviate(const std::vector<item>& items) {
     const auto letter = [](const item& i) {
       return i.text.size() == 1 && ((i.text[0] >= 'a' && i.text[0] <= 'z') || (i.text[0] >= 'A' && i.text[0] <= 'Z'));
     };
@@ -220,7 +220,7 @@ class character_tokenizer {
     return out;
   }
 
-  static decoded assemble(const std::vector<item>& items) {
+  STENO_ON_CALL static decoded assemble(const std::vector<item>& items) {
     decoded d;
     for (const item& i : items) {
       d.text += i.text;

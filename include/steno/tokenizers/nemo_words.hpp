@@ -73,7 +73,7 @@ class nemo_words {
   /// Knows no marks.
   nemo_words() = default;
   /// `pieces` outlives this.
-  STENO_COLD explicit nemo_words(const sentencepiece& pieces) {
+  STENO_ON_CALL STENO_COLD explicit nemo_words(const sentencepiece& pieces) {
     for (int id = 0; id < pieces.size(); ++id) {
       std::string_view p = pieces.piece(id);
       const bool special =
@@ -100,7 +100,7 @@ class nemo_words {
 
   /// Text of ids without spaces before punctuation marks and at the end, where a lone U+2581 begins a word whose
   /// other tokens have not come.
-  std::string text(const sentencepiece& pieces, std::span<const int> ids) const {
+  STENO_ON_CALL std::string text(const sentencepiece& pieces, std::span<const int> ids) const {
     std::string s = pieces.decode(ids), out;
     for (std::size_t i = 0; i < s.size(); ++i)
       if (s[i] != ' ' || !begins_with_mark(std::string_view(s).substr(i + 1))) out += s[i];
@@ -109,7 +109,8 @@ class nemo_words {
   }
 
   /// The tokens, in order, as words with their frames. `pieces` is the vocabulary that the marks come from.
-  STENO_COLD std::vector<placed_text> words(const sentencepiece& pieces, std::span<const placed_token> tokens) const {
+  STENO_ON_CALL STENO_COLD std::vector<placed_text> words(const sentencepiece& pieces,
+                                                          std::span<const placed_token> tokens) const {
     std::vector<placed_text> all;
     std::vector<int> built;
     std::size_t first = 0;
@@ -140,7 +141,7 @@ class nemo_words {
   }
 
   /// Words as sentences: joined by spaces up to one that ends in ".", "!" or "?".
-  static std::vector<placed_text> sentences(std::span<const placed_text> words) {
+  STENO_ON_CALL static std::vector<placed_text> sentences(std::span<const placed_text> words) {
     std::vector<placed_text> all;
     bool open = false;
     for (const placed_text& w : words) {

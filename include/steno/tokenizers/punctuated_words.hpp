@@ -25,7 +25,7 @@ inline constexpr std::string_view comma = "\xef\xbc\x8c", full_stop = "\xe3\x80\
 inline bool ends_sentence(std::string_view mark) { return mark == full_stop || mark == question_mark; }
 
 /// One code point of UTF-8 from the front; a byte that begins none stands alone.
-inline std::string_view take_character(std::string_view& s) noexcept {
+STENO_ON_CALL inline std::string_view take_character(std::string_view& s) noexcept {
   const auto lead = static_cast<unsigned char>(s[0]);
   std::size_t size = lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;
   for (std::size_t i = 1; i < size; ++i)
@@ -35,7 +35,7 @@ inline std::string_view take_character(std::string_view& s) noexcept {
   return one;
 }
 /// What Python's str.split() takes for space.
-inline bool is_space(std::string_view one) noexcept {
+STENO_ON_CALL inline bool is_space(std::string_view one) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(one[i]); };
   if (one.size() == 1) return (at(0) >= 9 && at(0) <= 13) || (at(0) >= 0x1c && at(0) <= 0x20);
   if (one.size() == 2) return one == "\xc2\x85" || one == "\xc2\xa0";

@@ -108,7 +108,7 @@ class qwen_tokens {
   }
 
   /// Tokens of `text`, with added tokens where their names stand.
-  STENO_COLD std::vector<int> encode(std::string_view text) const {
+  STENO_ON_CALL STENO_COLD std::vector<int> encode(std::string_view text) const {
     std::vector<int> ids;
     std::size_t begin = 0, at = 0;
     const auto plain = [&](std::size_t end) {
@@ -133,18 +133,18 @@ class qwen_tokens {
   }
   /// Tokens of a phrase as they stand within a text: with a space before it, unless it begins in a script that is
   /// written without spaces between words. Nothing when bytes of it have no token.
-  STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
+  STENO_ON_CALL STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
     const std::string_view bare = unicode::strip(phrase);
     return bare.empty() || unicode::is_spaceless(unicode::first_of(bare).value)
                ? written(std::string(bare))
                : written(std::string(" ").append(bare));
   }
   /// The same where a text begins.
-  STENO_COLD std::optional<std::vector<int>> split_opening(std::string_view phrase) const {
+  STENO_ON_CALL STENO_COLD std::optional<std::vector<int>> split_opening(std::string_view phrase) const {
     return written(std::string(unicode::strip(phrase)));
   }
   /// Text of tokens, special ones left out or written by name; bytes that are not UTF-8 become U+FFFD.
-  STENO_COLD std::string decode(const std::vector<int>& ids, bool skip_special) const {
+  STENO_ON_CALL STENO_COLD std::string decode(const std::vector<int>& ids, bool skip_special) const {
     std::string all;
     for (const int id : ids) {
       const added* const a = added_of(id);
@@ -162,13 +162,13 @@ class qwen_tokens {
     int id;
     bool special;
   };
-  std::optional<std::vector<int>> written(const std::string& text) const {
+  STENO_ON_CALL std::optional<std::vector<int>> written(const std::string& text) const {
     std::vector<int> ids = encode(text);
     if (decode(ids, false) != unicode::nfc(text)) return std::nullopt;
     return ids;
   }
   static std::string quoted_name(std::string_view name) { return std::string("\"").append(name).append("\""); }
-  const added* added_of(int id) const noexcept {
+  STENO_ON_CALL const added* added_of(int id) const noexcept {
     const auto at = std::lower_bound(by_id_.begin(), by_id_.end(), id,
                                      [&](std::size_t i, int wanted) { return added_[i].id < wanted; });
     return at != by_id_.end() && added_[*at].id == id ? &added_[*at] : nullptr;

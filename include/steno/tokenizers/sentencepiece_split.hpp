@@ -27,7 +27,7 @@ namespace detail {
 
 class piece_splitter {
  public:
-  STENO_COLD explicit piece_splitter(const sentencepiece_vocabulary& v) : vocabulary_(v) {
+  STENO_ON_CALL STENO_COLD explicit piece_splitter(const sentencepiece_vocabulary& v) : vocabulary_(v) {
     for (std::size_t i = 0; i < v.pieces.size(); ++i) {
       const int type = i < v.types.size() ? v.types[i] : static_cast<int>(piece_type::normal);
       if (type == static_cast<int>(piece_type::normal) || type == static_cast<int>(piece_type::user_defined))

@@ -214,7 +214,7 @@ constexpr code_point first_of(std::string_view s) {
 }
 
 /// `bytes` as text: what is not UTF-8 becomes U+FFFD, as Python's errors="replace" does it.
-inline std::string replace_invalid(std::string_view bytes) {
+STENO_ON_CALL inline std::string replace_invalid(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {
     const code_point c = first_of(bytes);
@@ -236,7 +236,7 @@ constexpr bool is_spaceless(std::uint32_t c) {
   return false;
 }
 /// `s` without white space at both ends, as Python's str.strip() (which also takes off U+001C to U+001F).
-inline std::string_view strip(std::string_view s) {
+STENO_ON_CALL inline std::string_view strip(std::string_view s) {
   const auto blank = [](std::uint32_t c) { return is_space(c) || (c >= 0x1c && c <= 0x1f); };
   while (!s.empty()) {
     const code_point c = first_of(s);

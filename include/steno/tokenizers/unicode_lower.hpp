@@ -82,7 +82,7 @@ constexpr std::uint32_t lower(std::uint32_t c) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(c) + at->delta);
 }
 /// The same of a text in UTF-8; bytes that are not stay as they are.
-inline std::string lower(std::string_view s) {
+STENO_ON_CALL inline std::string lower(std::string_view s) {
   std::string made;
   made.reserve(s.size());
   while (!s.empty()) {

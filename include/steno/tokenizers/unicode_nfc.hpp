@@ -640,12 +640,12 @@ namespace detail {
 inline constexpr std::uint32_t hangul_first = 0xac00, hangul_l = 0x1100, hangul_v = 0x1161, hangul_t = 0x11a7,
                                hangul_vs = 21, hangul_ts = 28, hangul_ls = 19;
 
-inline std::uint32_t combining_class(std::uint32_t c) {
+STENO_ON_CALL inline std::uint32_t combining_class(std::uint32_t c) {
   const class_range* const at = std::lower_bound(std::begin(combining_classes), std::end(combining_classes), c,
                                                  [](const class_range& r, std::uint32_t v) { return r.last < v; });
   return at != std::end(combining_classes) && at->first <= c ? at->value : 0;
 }
-inline void decompose(std::uint32_t c, std::vector<std::uint32_t>& out) {
+STENO_ON_CALL inline void decompose(std::uint32_t c, std::vector<std::uint32_t>& out) {
   if (c >= hangul_first && c < hangul_first + hangul_ls * hangul_vs * hangul_ts) {
     const std::uint32_t i = c - hangul_first;
     out.push_back(hangul_l + i / (hangul_vs * hangul_ts));
@@ -661,7 +661,7 @@ inline void decompose(std::uint32_t c, std::vector<std::uint32_t>& out) {
   if (at->second != 0) decompose(at->second, out);
 }
 /// The code point that two neighbours become, or 0.
-inline std::uint32_t compose(std::uint32_t a, std::uint32_t b) {
+STENO_ON_CALL inline std::uint32_t compose(std::uint32_t a, std::uint32_t b) {
   if (a >= hangul_l && a < hangul_l + hangul_ls && b >= hangul_v && b < hangul_v + hangul_vs)
     return hangul_first + ((a - hangul_l) * hangul_vs + (b - hangul_v)) * hangul_ts;
   if (a >= hangul_first && a < hangul_first + hangul_ls * hangul_vs * hangul_ts &&
@@ -677,7 +677,7 @@ inline std::uint32_t compose(std::uint32_t a, std::uint32_t b) {
 }  // namespace detail
 
 /// `c` in UTF-8.
-inline void append_utf8(std::string& s, std::uint32_t c) {
+STENO_ON_CALL inline void append_utf8(std::string& s, std::uint32_t c) {
   const auto put = [&](std::uint32_t byte) { s += static_cast<char>(byte); };
   if (c < 0x80) return put(c);
   if (c < 0x800) {
@@ -694,7 +694,7 @@ inline void append_utf8(std::string& s, std::uint32_t c) {
 }
 
 /// The composed form of `text`. What is not UTF-8 stays as it is.
-STENO_COLD inline std::string nfc(std::string_view text) {
+STENO_ON_CALL STENO_COLD inline std::string nfc(std::string_view text) {
   // Nothing below U+0300 combines or changes.
   if (std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0xcc; }))
     return std::string(text);

@@ -32,7 +32,7 @@ class wenet_units {
   /// No units.
   wenet_units() = default;
   /// `pieces`: the units are those of a SentencePiece model.
-  explicit wenet_units(std::vector<std::string> units, bool pieces = false)
+  STENO_ON_CALL explicit wenet_units(std::vector<std::string> units, bool pieces = false)
       : units_(std::move(units)), pieces_(pieces) {
     for (std::size_t i = 0; i < units_.size(); ++i) {
       numbers_.emplace(units_[i], static_cast<int>(i));

@@ -91,7 +91,7 @@ class whisper_tokens : public byte_bpe {
   }
 
   /// What a special token is written as, "<|en|>", "<|1.08|>"; empty for text tokens.
-  std::string special(int id) const {
+  STENO_ON_CALL std::string special(int id) const {
     if (id < eot) return {};
     if (id >= timestamp_begin) {
       char text[32];
@@ -106,20 +106,20 @@ class whisper_tokens : public byte_bpe {
     return std::string("<|").append(names[id - translate]).append("|>");
   }
   /// Text of tokens; times are written as <|0.00|>.
-  std::string decode_with_timestamps(const std::vector<int>& ids) const {
+  STENO_ON_CALL std::string decode_with_timestamps(const std::vector<int>& ids) const {
     std::string all;
     for (const int id : ids) id < eot ? all += bytes(id) : all += special(id);
     return unicode::replace_invalid(all);
   }
   /// Text of tokens without times.
-  std::string text_of(std::vector<int> ids) const {
+  STENO_ON_CALL std::string text_of(std::vector<int> ids) const {
     std::erase_if(ids, [&](int id) { return id >= timestamp_begin; });
     return decode_with_timestamps(ids);
   }
 
   /// Tokens of a phrase as they stand within a text: with a space before it, unless it begins in a script that is
   /// written without spaces between words. Nothing when bytes of it have no token.
-  STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
+  STENO_ON_CALL STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
     const std::string_view bare = unicode::strip(phrase);
     if (bare.empty()) return std::vector<int>{};
     std::string text = unicode::is_spaceless(unicode::first_of(bare).value) ? "" : " ";
@@ -130,7 +130,7 @@ class whisper_tokens : public byte_bpe {
   }
 
   /// Tokens of symbols that are not spoken: brackets, notes, ... A hyphen and a quote only at the start of a word.
-  STENO_COLD std::vector<int> non_speech_tokens() const {
+  STENO_ON_CALL STENO_COLD std::vector<int> non_speech_tokens() const {
     constexpr std::string_view symbols[] = {"\"", "#",  "(",   ")",   "*",   "+",  "/",   ":",  ";",  "<",  "=",
                                             ">",  "@",  "[",   "\\",  "]",   "^",  "_",   "`",  "{",  "|",  "}",
                                             "~",  "<<", ">>",  "<<<", ">>>", "--", "---", "-(", "-[", "('", "(\"",
@@ -159,7 +159,7 @@ class whisper_tokens : public byte_bpe {
   }
 
   /// Tokens of text (and eot) as words: at spaces, or wherever text is whole for languages without them.
-  STENO_COLD std::vector<whisper_word> split_to_words(const std::vector<int>& ids, int language) const {
+  STENO_ON_CALL STENO_COLD std::vector<whisper_word> split_to_words(const std::vector<int>& ids, int language) const {
     std::vector<whisper_word> parts = split_on_unicode(ids);
     if (multilingual)
       for (const std::string_view spaceless : {"zh", "ja", "th", "lo", "my", "yue"})
@@ -183,7 +183,7 @@ class whisper_tokens : public byte_bpe {
 
   // The shortest runs of tokens that are whole characters. A replacement character that stands at the same place in the
   // whole text is one.
-  std::vector<whisper_word> split_on_unicode(const std::vector<int>& ids) const {
+  STENO_ON_CALL std::vector<whisper_word> split_on_unicode(const std::vector<int>& ids) const {
     const std::string full = decode_with_timestamps(ids);
     std::vector<whisper_word> words;
     whisper_word now;

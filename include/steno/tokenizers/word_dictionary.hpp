@@ -25,7 +25,7 @@ inline namespace STENO_ABI {
 namespace tokenizers {
 
 /// Code points of UTF-8; what is none counts as one.
-inline std::size_t count_characters(std::string_view text) noexcept {
+STENO_ON_CALL inline std::size_t count_characters(std::string_view text) noexcept {
   std::size_t n = 0;
   for (; !text.empty(); ++n) (void)detail::take_character(text);
   return n;
@@ -60,7 +60,7 @@ class word_dictionary {
 
   /// A word gets a frequency, a new one or another one than before. Throws steno::error for a word of no bytes or too
   /// many.
-  STENO_COLD void set(std::string_view word, std::uint32_t frequency) {
+  STENO_ON_CALL STENO_COLD void set(std::string_view word, std::uint32_t frequency) {
     if (word.empty() || word.size() > max_bytes)
       fail({.what = "a word of the dictionary",
             .expected = "1 to " + std::to_string(max_bytes) + " bytes",
@@ -80,7 +80,7 @@ class word_dictionary {
   }
 
   /// The words of a text, parts of it in order; nothing is left out.
-  STENO_COLD std::vector<std::string_view> cut(std::string_view text) const {
+  STENO_ON_CALL STENO_COLD std::vector<std::string_view> cut(std::string_view text) const {
     std::vector<std::string_view> words;
     for (std::string_view rest = text; !rest.empty();) {
       std::size_t end = 0;
@@ -104,18 +104,18 @@ class word_dictionary {
   static constexpr std::uint64_t add(std::uint64_t h, char c) noexcept {
     return (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   }
-  std::size_t find(std::string_view word) const noexcept {
+  STENO_ON_CALL std::size_t find(std::string_view word) const noexcept {
     std::uint64_t h = basis;
     for (const char c : word) h = add(h, c);
     return find(word, h);
   }
   // The slot of the word, or the free one where it would be.
-  std::size_t find(std::string_view w, std::uint64_t h) const noexcept {
+  STENO_ON_CALL std::size_t find(std::string_view w, std::uint64_t h) const noexcept {
     std::size_t at = static_cast<std::size_t>(h ^ h >> 32) & (slots_.size() - 1);
     while (slots_[at] != 0 && word(slots_[at] - 1) != w) at = (at + 1) & (slots_.size() - 1);
     return at;
   }
-  void grow() {
+  STENO_ON_CALL void grow() {
     slots_.assign(std::max<std::size_t>(16, slots_.size() * 2), 0);
     for (std::size_t i = 0; i < words_.size(); ++i) slots_[find(word(i))] = static_cast<std::uint32_t>(i + 1);
   }
@@ -127,7 +127,7 @@ class word_dictionary {
     return (c >= 0x4e00 && c <= 0x9fd5) || is_alphanumeric(c) || c == '+' || c == '#' || c == '&' || c == '.' ||
            c == '_' || c == '%' || c == '-';
   }
-  void cut_block(std::string_view block, std::vector<std::string_view>& to) const {
+  STENO_ON_CALL void cut_block(std::string_view block, std::vector<std::string_view>& to) const {
     struct step {
       double score = 0;
       std::uint32_t size = 0;  // bytes of the word that begins here; 0: no character begins here
@@ -174,7 +174,8 @@ class word_dictionary {
 
 /// The words of a text by a dictionary: what stands between spaces and is of letters and apostrophes alone is a word,
 /// all other parts between two of these are joined and cut.
-STENO_COLD inline std::vector<std::string> split_words(std::string_view text, const word_dictionary& dictionary) {
+STENO_ON_CALL STENO_COLD inline std::vector<std::string> split_words(std::string_view text,
+                                                                     const word_dictionary& dictionary) {
   std::vector<std::string> words;
   std::string joined;
   const auto flush = [&] {

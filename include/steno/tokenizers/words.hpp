@@ -28,7 +28,7 @@ struct timed_piece {
 };
 
 /// A word's confidence is the geometric mean of its pieces' probabilities.
-STENO_COLD inline std::vector<word> join_words(const std::vector<timed_piece>& pieces) {
+STENO_ON_CALL STENO_COLD inline std::vector<word> join_words(const std::vector<timed_piece>& pieces) {
   const auto letters = [](std::string_view s) {
     return !s.empty() && std::all_of(s.begin(), s.end(), [](char ch) {
       return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '\'';

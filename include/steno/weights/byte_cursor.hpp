@@ -38,7 +38,7 @@ namespace weights {
 }
 
 /// A name from a file as it may stand in a one-line message: in quotes, printable(), cut after 80 bytes.
-STENO_COLD inline std::string quoted(std::string_view name) {
+STENO_ON_CALL STENO_COLD inline std::string quoted(std::string_view name) {
   std::size_t length = 80;  // no character is cut in two
   while (length > 76 && length < name.size() && (static_cast<unsigned char>(name[length]) & 0xc0u) == 0x80u) --length;
   return std::string("\"")
@@ -47,7 +47,7 @@ STENO_COLD inline std::string quoted(std::string_view name) {
 }
 
 /// A number as it stands in messages: 16000, 0.5, 1e+300, nan.
-STENO_COLD inline std::string number_text(double v) {
+STENO_ON_CALL STENO_COLD inline std::string number_text(double v) {
   char digits[40];
   std::snprintf(digits, sizeof digits, "%.10g", v);
   return digits;
@@ -71,7 +71,7 @@ class byte_cursor {
   std::size_t remaining() const noexcept { return bytes_.size() - position_; }  ///< bytes from here to the end
 
   /// The next `size` bytes; `what` names them in the error when the file ends before.
-  STENO_COLD std::span<const std::byte> take(std::uint64_t size, const char* what) {
+  STENO_ON_CALL STENO_COLD std::span<const std::byte> take(std::uint64_t size, const char* what) {
     if (size > remaining())
       stop(std::string(what) + " runs beyond the end of the file", std::to_string(size) + " bytes",
            std::to_string(remaining()) + " bytes");
@@ -85,7 +85,7 @@ class byte_cursor {
     return load_as<T>(take(sizeof(T), what).data());
   }
   /// u64 length (up to `limit`) and that many bytes.
-  STENO_COLD std::string_view string(std::uint64_t limit, const char* what) {
+  STENO_ON_CALL STENO_COLD std::string_view string(std::uint64_t limit, const char* what) {
     const auto size = number<std::uint64_t>(what);
     if (size > limit || size > remaining()) {
       position_ -= sizeof size;

@@ -27,7 +27,7 @@ inline namespace STENO_ABI {
 class gguf_file {
  public:
   /// Maps (or copies) and checks the file at `path`; throws steno::error.
-  explicit gguf_file(std::string path, weights::file_reading how = weights::file_reading::mapped)
+  STENO_ON_CALL explicit gguf_file(std::string path, weights::file_reading how = weights::file_reading::mapped)
       : file_(std::move(path), how), name_(file_.path()), bytes_(file_.bytes()) {
     parse();
   }
@@ -51,17 +51,17 @@ class gguf_file {
   // --- tensors, in file order. Formats that steno cannot compute with are listed too: info(format).elements is 0,
   //     format_name(format) gives their name, bytes are right.
   std::size_t size() const noexcept { return tensors_.size(); }  ///< number of tensors
-  weights::tensor_ref tensor(std::size_t i) const {
+  STENO_ON_CALL weights::tensor_ref tensor(std::size_t i) const {
     return tensors_.at(i);
   }  ///< the i-th tensor; throws std::out_of_range
   /// The tensor of exactly this name; nothing when the file has none.
-  STENO_COLD std::optional<weights::tensor_ref> find(std::string_view name) const {
+  STENO_ON_CALL STENO_COLD std::optional<weights::tensor_ref> find(std::string_view name) const {
     const weights::tensor_ref* t = tensor_index_.find(tensors_, name);
     return t != nullptr ? std::optional(*t) : std::nullopt;
   }
   /// Tensors whose bytes lie in another mapped file take part here; that file is kept open. Their names are copied.
   /// Throws steno::error for a name that is there already, and for bytes that are not the shape's or not that file's.
-  STENO_COLD void borrow(weights::mapped_file from, std::span<const weights::tensor_ref> tensors) {
+  STENO_ON_CALL STENO_COLD void borrow(weights::mapped_file from, std::span<const weights::tensor_ref> tensors) {
     std::vector<std::string> names;
     names.reserve(tensors.size());
     for (weights::tensor_ref t : tensors) {

@@ -28,8 +28,8 @@ struct layout_fault {
 };
 
 /// Sets `bytes` to the size of a tensor with a row-major shape; or says what is wrong.
-STENO_COLD inline std::optional<layout_fault> measure_tensor(std::span<const extent> shape, std::int32_t type,
-                                                             std::uint64_t& bytes) {
+STENO_ON_CALL STENO_COLD inline std::optional<layout_fault> measure_tensor(std::span<const extent> shape,
+                                                                           std::int32_t type, std::uint64_t& bytes) {
   if (shape.size() > gguf_rank_limit)
     return layout_fault{"number of dimensions", "up to 4", std::to_string(shape.size())};
   std::uint64_t elements = 1, bound = 1;  // bound counts empty dimensions as 1: no part of the shape may overflow

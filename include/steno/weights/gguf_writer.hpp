@@ -37,7 +37,7 @@ class gguf_writer {
     if (key == gguf_alignment_key) alignment_ = static_cast<std::uint32_t>(value);  // begin_pair lets only u32 pass
   }
   /// A string.
-  void set(std::string_view key, std::string_view text) {
+  STENO_ON_CALL void set(std::string_view key, std::string_view text) {
     check_length(key, text.size());
     begin_pair(key, gguf_type::string);
     put_string(text);
@@ -56,19 +56,19 @@ class gguf_writer {
     set(key, std::span<const T>(values));
   }
   /// An array of strings.
-  void set(std::string_view key, std::span<const std::string> values) {
+  STENO_ON_CALL void set(std::string_view key, std::span<const std::string> values) {
     for (const std::string& v : values) check_length(key, v.size());
     begin_array(key, gguf_type::string, values.size());
     for (const std::string& v : values) put_string(v);
   }
   /// An array of strings.
-  void set(std::string_view key, const std::vector<std::string>& values) {
+  STENO_ON_CALL void set(std::string_view key, const std::vector<std::string>& values) {
     set(key, std::span<const std::string>(values));
   }
   /// Whether the key is set.
   bool has(std::string_view key) const { return keys_.find(key) != keys_.end(); }
   /// A pair of another file, of any type.
-  void copy(const gguf_value& v) {
+  STENO_ON_CALL void copy(const gguf_value& v) {
     if (const auto n = v.get<std::uint32_t>()) return set(v.key, *n);
     if (v.is_array())
       begin_array(v.key, v.element, v.count);
@@ -81,7 +81,8 @@ class gguf_writer {
   // --- tensors. `shape` is row-major (outermost first); any format of ggml may be written.
 
   /// A tensor whose bytes exist and stay alive until the file is written.
-  void add(std::string_view name, dtype format, std::span<const extent> shape, std::span<const std::byte> bytes) {
+  STENO_ON_CALL void add(std::string_view name, dtype format, std::span<const extent> shape,
+                         std::span<const std::byte> bytes) {
     entry& t = add_entry(name, format, shape);
     t.bytes = bytes;
     if (bytes.size() == t.size) return;
@@ -117,11 +118,11 @@ class gguf_writer {
     out.commit();
   }
   /// The same without reports of progress.
-  void write(const std::string& path) const {
+  STENO_ON_CALL void write(const std::string& path) const {
     write(path, [](std::uint64_t, std::uint64_t) {});
   }
   /// The same bytes in memory.
-  std::vector<std::byte> bytes() const {
+  STENO_ON_CALL std::vector<std::byte> bytes() const {
     std::vector<std::byte> all;
     all.reserve(static_cast<std::size_t>(size()));
     emit([&](std::span<const std::byte> part) { all.insert(all.end(), part.begin(), part.end()); },
@@ -146,7 +147,7 @@ class gguf_writer {
   [[noreturn]] static void refuse(std::string what, std::string expected, std::string found) {
     fail({.what = std::move(what), .expected = std::move(expected), .found = std::move(found)});
   }
-  static void check_length(std::string_view key, std::size_t n) {
+  STENO_ON_CALL static void check_length(std::string_view key, std::size_t n) {
     if (n > gguf_max_length)
       refuse("key " + quoted(key) + ": length", "up to " + std::to_string(gguf_max_length), std::to_string(n));
   }
@@ -161,11 +162,11 @@ class gguf_writer {
     else
       put(pairs_, v);
   }
-  void put_string(std::string_view s) {
+  STENO_ON_CALL void put_string(std::string_view s) {
     put(pairs_, std::uint64_t{s.size()});
     pairs_ += s;
   }
-  void begin_pair(std::string_view key, gguf_type type) {
+  STENO_ON_CALL void begin_pair(std::string_view key, gguf_type type) {
     if (key.empty()) fail({.what = "a key is empty"});
     check_length(key, key.size());
     if (key == gguf_alignment_key && type != gguf_type::u32)
@@ -174,14 +175,14 @@ class gguf_writer {
     put_string(key);
     put(pairs_, static_cast<std::int32_t>(type));
   }
-  void begin_array(std::string_view key, gguf_type element, std::size_t count) {
+  STENO_ON_CALL void begin_array(std::string_view key, gguf_type element, std::size_t count) {
     check_length(key, count);
     begin_pair(key, gguf_type::array);
     put(pairs_, static_cast<std::int32_t>(element));
     put(pairs_, std::uint64_t{count});
   }
 
-  entry& add_entry(std::string_view name, dtype format, std::span<const extent> shape) {
+  STENO_ON_CALL entry& add_entry(std::string_view name, dtype format, std::span<const extent> shape) {
     if (name.empty()) fail({.what = "a tensor name is empty"});
     if (name.size() > gguf_name_limit)
       refuse("tensor name " + quoted(name), "up to 63 bytes", std::to_string(name.size()));
@@ -193,7 +194,7 @@ class gguf_writer {
     return tensors_.back();
   }
 
-  places layout() const {
+  STENO_ON_CALL places layout() const {
     std::string out(gguf_magic);
     put(out, gguf_version);
     put(out, static_cast<std::int64_t>(tensors_.size()));

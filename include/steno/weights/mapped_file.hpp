@@ -35,7 +35,7 @@ class mapped_file {
   /// Maps `path`. Throws steno::error when it is missing, unreadable, empty, a directory or otherwise not a regular
   /// file, and when it is a git-LFS pointer instead of the file itself; core::out_of_memory when there is no memory or
   /// address space for it.
-  STENO_COLD explicit mapped_file(std::string path, file_reading how = file_reading::mapped)
+  STENO_ON_CALL STENO_COLD explicit mapped_file(std::string path, file_reading how = file_reading::mapped)
       : path_(std::move(path)), copied_(how == file_reading::copied) {
     const system::source_file file(path_);
     const std::byte* const start = copied_ ? system::new_pages(file.size()) : file.map();
@@ -64,7 +64,7 @@ class mapped_file {
   const std::string& path() const noexcept { return path_; }                     ///< as given to the constructor
   bool copied() const noexcept { return copied_; }  ///< whether this is a copy that no change of the file reaches
   /// Whether `part` is a piece of bytes().
-  bool holds(std::span<const std::byte> part) const noexcept {
+  STENO_ON_CALL bool holds(std::span<const std::byte> part) const noexcept {
     const auto base = reinterpret_cast<std::uintptr_t>(start_);
     const auto from = reinterpret_cast<std::uintptr_t>(part.data());
     return start_ != nullptr && from >= base && from - base <= size_ && part.size() <= size_ - (from - base);
@@ -80,7 +80,7 @@ class mapped_file {
   bool begins_with(std::string_view text) const {
     return std::string_view(reinterpret_cast<const char*>(start_), size_).starts_with(text);
   }
-  STENO_COLD void copy(const system::source_file& file, std::byte* to) {
+  STENO_ON_CALL STENO_COLD void copy(const system::source_file& file, std::byte* to) {
     for (std::size_t done = 0; done < size_;) {
       const std::ptrdiff_t n = file.read(to + done, std::min(size_ - done, std::size_t{1} << 30), done);
       if (n <= 0) {

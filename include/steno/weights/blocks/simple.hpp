@@ -119,7 +119,7 @@ inline void read_block(const q5_1& b, float* x) {
   const float d = scale_at(b.d), m = scale_at(b.m);
   for (int i = 0; i < 32; ++i) x[i] = d * static_cast<float>(five_bits(b.h, b.q, i)) + m;
 }
-inline void read_block(const iq4_nl& b, float* x) {
+STENO_ON_CALL inline void read_block(const iq4_nl& b, float* x) {
   const float d = scale_at(b.d);
   for (int j = 0; j < 16; ++j) {
     x[j] = d * static_cast<float>(iq4_nl_levels[b.q[j] & 15]);

@@ -44,7 +44,8 @@ class atomic_file {
 
   /// Refuses targets that exist and are not regular files. A symbolic link keeps pointing to its file. A file that is
   /// replaced keeps its permissions and, where the system allows it, its owner.
-  explicit atomic_file(std::string path, scratch kind = scratch::nameless) : path_(std::move(path)), target_(path_) {
+  STENO_ON_CALL explicit atomic_file(std::string path, scratch kind = scratch::nameless)
+      : path_(std::move(path)), target_(path_) {
     struct ::stat old {};
     const bool replaces = ::stat(path_.c_str(), &old) == 0;
     if (replaces) {

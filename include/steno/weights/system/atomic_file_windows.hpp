@@ -25,7 +25,7 @@ class atomic_file {
   enum class scratch { nameless, named };
 
   /// Refuses targets that exist and are not regular files. A symbolic link keeps pointing to its file.
-  explicit atomic_file(std::string path, scratch = scratch::nameless)
+  STENO_ON_CALL explicit atomic_file(std::string path, scratch = scratch::nameless)
       : path_(std::move(path)), target_(system::wide(path_)) {
     struct ::_stat64 old {};
     if (::_wstat64(target_.c_str(), &old) == 0) {

@@ -67,7 +67,7 @@ class source_file {
  public:
   /// Opens `path`; throws steno::error that says what is wrong with it.
   // Delegates: the destructor closes the file when a check throws.
-  STENO_COLD explicit source_file(const std::string& path) : source_file(opened(path)) {
+  STENO_ON_CALL STENO_COLD explicit source_file(const std::string& path) : source_file(opened(path)) {
     struct ::stat facts {};
     if (::fstat(file_, &facts) != 0) fail({.where = path, .what = "cannot read the file's size: " + reason()});
     if (S_ISDIR(facts.st_mode)) fail({.where = path, .what = "is a directory, not a file"});

@@ -140,7 +140,7 @@ class source_file {
  public:
   /// Opens `path`; throws steno::error that says what is wrong with it.
   // Delegates: the destructor closes the file when a check throws.
-  STENO_COLD explicit source_file(const std::string& path) : source_file(opened(path)) {
+  STENO_ON_CALL STENO_COLD explicit source_file(const std::string& path) : source_file(opened(path)) {
     struct ::_stat64 facts {};
     if (::_fstat64(file_, &facts) != 0) fail({.where = path, .what = "cannot read the file's size: " + reason()});
     if ((facts.st_mode & _S_IFMT) != _S_IFREG)
