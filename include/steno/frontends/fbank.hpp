@@ -67,7 +67,7 @@ class fbank {
   /// With the default options, and the static number of filters.
   fbank() : fbank(defaults()) {}
   /// Plans the FFT and makes the tables; throws steno::error for options out of range.
-  STENO_COLD explicit fbank(const fbank_options& o) : options_(checked(o)), fft_(padded(o)) {
+  STENO_ON_CALL STENO_COLD explicit fbank(const fbank_options& o) : options_(checked(o)), fft_(padded(o)) {
     filters_ = mel_filters::kaldi(o.mels, fft_.size(), static_cast<float>(o.sample_rate), o.low, o.high);
     const extent n = frame_length();
     window_.resize(static_cast<std::size_t>(n));

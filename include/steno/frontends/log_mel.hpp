@@ -50,7 +50,7 @@ class log_mel {
   /// With `Mels` filters, or 80 where that is dynamic.
   log_mel() : log_mel(core::is_static(Mels) ? Mels : 80) {}
   /// Makes the tables; throws steno::error unless `mels` is the type's and 1 to 1024.
-  STENO_COLD explicit log_mel(extent mels) : mels_(mels), fft_(length) {
+  STENO_ON_CALL STENO_COLD explicit log_mel(extent mels) : mels_(mels), fft_(length) {
     if (!core::compatible(Mels, mels) || mels < 1 || mels > 1024)
       fail({.what = "log-mel: number of mel filters",
             .expected = core::is_static(Mels) ? std::to_string(Mels) : "1 to 1024",

@@ -38,7 +38,8 @@ struct mel_filters {
   extent size() const noexcept { return static_cast<extent>(first.size()); }  ///< number of filters
 
   /// `high` counts from Nyquist when it is not positive. Throws steno::error for a band that is empty.
-  STENO_COLD static mel_filters kaldi(extent mels, extent fft_size, float sample_rate, float low, float high) {
+  STENO_ON_CALL STENO_COLD static mel_filters kaldi(extent mels, extent fft_size, float sample_rate, float low,
+                                                    float high) {
     const float nyquist = 0.5f * sample_rate;
     if (high <= 0) high += nyquist;
     if (!(low >= 0 && low < high && high <= nyquist))
@@ -72,7 +73,8 @@ struct mel_filters {
   }
 
   /// librosa.filters.mel(sr, n_fft, n_mels, fmin, fmax, norm), in double precision, rounded to float as there.
-  STENO_COLD static mel_filters slaney(extent mels, extent fft_size, double sample_rate, const slaney_band& band = {}) {
+  STENO_ON_CALL STENO_COLD static mel_filters slaney(extent mels, extent fft_size, double sample_rate,
+                                                     const slaney_band& band = {}) {
     const auto hertz = [](double mel) { return mel < 15 ? mel * 200 / 3 : 1000 * std::exp((mel - 15) * log_step()); };
     const auto mel_of = [](double f) { return f < 1000 ? f * 3 / 200 : 15 + std::log(f / 1000) / log_step(); };
     const double bottom = mel_of(band.low), top = mel_of(band.high > 0 ? band.high : sample_rate / 2);
@@ -99,7 +101,7 @@ struct mel_filters {
   }
 
   /// From all weights [mels, bins], of each filter those between the first and the last that is not 0.
-  STENO_COLD static mel_filters from_matrix(std::span<const float> all, extent bins) {
+  STENO_ON_CALL STENO_COLD static mel_filters from_matrix(std::span<const float> all, extent bins) {
     mel_filters f;
     f.begin.push_back(0);
     for (; !all.empty(); all = all.subspan(static_cast<std::size_t>(bins))) {

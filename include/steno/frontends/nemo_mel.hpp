@@ -58,7 +58,7 @@ struct nemo_mel_options {
 };
 
 /// A window of n samples.
-STENO_COLD inline std::vector<float> make_nemo_window(nemo_window shape, extent n) {
+STENO_ON_CALL STENO_COLD inline std::vector<float> make_nemo_window(nemo_window shape, extent n) {
   std::vector<float> w;
   for (extent i = 0; i < n; ++i) {
     const double x = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n - 1);

@@ -82,7 +82,8 @@ class canary_tokens {
  public:
   canary_tokens() = default;
   /// `pieces` must outlive the calls that are given it. Throws steno::error when the file has no such tokens.
-  STENO_COLD canary_tokens(const gguf_file& file, std::string_view prefix, const tokenizers::sentencepiece& pieces)
+  STENO_ON_CALL STENO_COLD canary_tokens(const gguf_file& file, std::string_view prefix,
+                                         const tokenizers::sentencepiece& pieces)
       : format(canary_format(models::read_choice(file, std::string(prefix) + ".prompt_format", canary_formats, 1))),
         parts_(read_canary_parts(file, prefix, pieces.size())),
         specials_{{}, 0, pieces.size()} {

@@ -120,7 +120,7 @@ class weight_keeper {
   static constexpr int lasting = 1 << 20;
 
   static bool packs(const weights::weight_ref& w, bool product) { return product && kernels::packed_bytes(w) != 0; }
-  [[noreturn]] STENO_COLD void refuse(const std::string& name, const weights::weight_ref& w) const {
+  STENO_ON_CALL [[noreturn]] STENO_COLD void refuse(const std::string& name, const weights::weight_ref& w) const {
     refuse_value(file_ != nullptr ? file_->where() : "", name,
                  first_not_finite(w.format, {w.data, w.bytes()}).value_or(0));
   }

@@ -43,12 +43,12 @@ STENO_ON_CALL STENO_COLD inline extent read_whole(const gguf_file& file, const s
   return static_cast<extent>(v);
 }
 /// The same for what is on or off: true and false, or 1 and 0.
-STENO_COLD inline bool read_flag(const gguf_file& file, const std::string& key, bool otherwise) {
+STENO_ON_CALL STENO_COLD inline bool read_flag(const gguf_file& file, const std::string& key, bool otherwise) {
   return read_whole(file, key, 0, 1, otherwise ? 1 : 0) != 0;
 }
 /// `count` numbers in [low, high], or none when the key is missing. Throws steno::error.
-STENO_COLD inline std::vector<float> read_numbers(const gguf_file& file, const std::string& key, float low, float high,
-                                                  extent count) {
+STENO_ON_CALL STENO_COLD inline std::vector<float> read_numbers(const gguf_file& file, const std::string& key,
+                                                                float low, float high, extent count) {
   if (!file.has(key)) return {};
   const std::vector<double> given = file.numbers(key);
   if (static_cast<extent>(given.size()) != count)
@@ -85,8 +85,8 @@ STENO_COLD inline std::size_t read_choice(const gguf_file& file, const std::stri
 }
 /// An array of whole numbers in [low, high]. Throws steno::error when it is missing, too, and for more than
 /// `max_count`.
-STENO_COLD inline std::vector<int> read_wholes(const gguf_file& file, const std::string& key, int low, int high,
-                                               std::size_t max_count) {
+STENO_ON_CALL STENO_COLD inline std::vector<int> read_wholes(const gguf_file& file, const std::string& key, int low,
+                                                             int high, std::size_t max_count) {
   const std::vector<double> given = file.numbers(key);
   std::vector<int> numbers;
   if (given.size() > max_count)
@@ -105,7 +105,7 @@ STENO_COLD inline std::vector<int> read_wholes(const gguf_file& file, const std:
   return numbers;
 }
 /// Ids of tokens; how many there are is for members() to compare.
-STENO_COLD inline std::vector<int> read_ids(const gguf_file& file, const std::string& key) {
+STENO_ON_CALL STENO_COLD inline std::vector<int> read_ids(const gguf_file& file, const std::string& key) {
   return read_wholes(file, key, 0, 1 << 24, 1024);
 }
 
@@ -119,8 +119,8 @@ inline constexpr rate_range any_rate{8000, 48000};
 
 /// Filterbank and stacking from `prefix`.frontend.*; what is missing has the published models' values. A frame has 5 to
 /// 100 ms, and the next one begins before it ends.
-STENO_COLD inline frontends::fbank_options read_fbank(const gguf_file& file, std::string_view prefix,
-                                                      rate_range rates = {}) {
+STENO_ON_CALL STENO_COLD inline frontends::fbank_options read_fbank(const gguf_file& file, std::string_view prefix,
+                                                                    rate_range rates = {}) {
   const std::string at = std::string(prefix) + ".frontend.";
   frontends::fbank_options o;
   o.sample_rate = static_cast<double>(read_whole(file, at + "sample_rate", rates.low, rates.high, 16000));
@@ -203,7 +203,7 @@ STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file,
   return file.strings(key);
 }
 /// What each token is (tokenizer.ggml.token_type).
-STENO_COLD inline std::vector<int> read_token_types(const gguf_file& file) {
+STENO_ON_CALL STENO_COLD inline std::vector<int> read_token_types(const gguf_file& file) {
   return read_wholes(file, "tokenizer.ggml.token_type", 0, 255, std::numeric_limits<std::size_t>::max());
 }
 

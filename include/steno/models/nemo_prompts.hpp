@@ -42,7 +42,7 @@ struct nemo_prompts {
     return numbers[static_cast<std::size_t>(found - names.begin())];
   }
   /// Names of languages: all but "auto", which is none.
-  std::vector<std::string> languages() const {
+  STENO_ON_CALL std::vector<std::string> languages() const {
     std::vector<std::string> all;
     for (const std::string& name : names)
       if (name != "auto") all.push_back(name);
@@ -50,7 +50,7 @@ struct nemo_prompts {
   }
   /// The number of a language's prompt; of "auto" the usual one, and -1 where the model takes none. Throws steno::error
   /// for a language that it does not know, and for "auto" where nothing is usual.
-  STENO_COLD int prompt_of(std::string_view language) const {
+  STENO_ON_CALL STENO_COLD int prompt_of(std::string_view language) const {
     if (language == "auto" && (usual >= 0 || empty())) return usual;
     if (const auto known = find(language)) return *known;
     std::string known;
@@ -61,7 +61,7 @@ struct nemo_prompts {
 };
 
 /// The prompts under `prefix`.prompt.*; none where the file has no such keys. Throws steno::error.
-STENO_COLD inline nemo_prompts read_nemo_prompts(const gguf_file& file, std::string_view prefix) {
+STENO_ON_CALL STENO_COLD inline nemo_prompts read_nemo_prompts(const gguf_file& file, std::string_view prefix) {
   constexpr int max_prompts = 1 << 16;
   constexpr std::size_t max_names = 4096;
   const std::string at = std::string(prefix) + ".prompt.";

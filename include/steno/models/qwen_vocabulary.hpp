@@ -20,7 +20,7 @@ inline namespace STENO_ABI {
 namespace qwen3 {
 
 /// From tokenizer.ggml.tokens and token_type. Throws steno::error.
-STENO_COLD inline tokenizers::qwen_tokens read_qwen_tokens(const gguf_file& file) {
+STENO_ON_CALL STENO_COLD inline tokenizers::qwen_tokens read_qwen_tokens(const gguf_file& file) {
   std::vector<std::string> tokens = models::read_tokens(file);
   std::vector<int> types;
   if (file.has("tokenizer.ggml.token_type")) types = models::read_token_types(file);

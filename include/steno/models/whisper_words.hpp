@@ -131,8 +131,8 @@ inline void join_words(whisper_timed_word& into, whisper_timed_word& from, bool 
 }
 
 // Opening marks go to the word after them, closing ones to the word before; what they were is left empty.
-inline void merge_punctuation(std::vector<whisper_timed_word>& words, std::string_view opening,
-                              std::string_view closing) {
+STENO_ON_CALL inline void merge_punctuation(std::vector<whisper_timed_word>& words, std::string_view opening,
+                                            std::string_view closing) {
   for (std::size_t j = words.size(), i = j == 0 ? 0 : j - 1; i-- > 0;) {
     if (j == words.size()) j = words.size() - 1;
     if (words[i].text.starts_with(' ') && holds(opening, tokenizers::unicode::strip(words[i].text)))
@@ -148,7 +148,7 @@ inline void merge_punctuation(std::vector<whisper_timed_word>& words, std::strin
   }
 }
 
-inline double median_duration(const std::vector<whisper_timed_word>& words) {
+STENO_ON_CALL inline double median_duration(const std::vector<whisper_timed_word>& words) {
   std::vector<double> d;
   for (const whisper_timed_word& w : words)
     if (w.end - w.start != 0) d.push_back(w.end - w.start);

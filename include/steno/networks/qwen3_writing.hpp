@@ -150,7 +150,7 @@ class qwen3_writer {
     in_text_ = true;
     hotwords_.begin(place_);
   }
-  void follow(int id) {
+  STENO_ON_CALL void follow(int id) {
     if (id == options_.text_tag)
       begin_text();
     else if (in_text_)

@@ -141,14 +141,14 @@ class speaker_cache {
     std::vector<float> x, p;  // rows and their probabilities
   };
 
-  void reserve(store& s, extent rows) const {
+  STENO_ON_CALL void reserve(store& s, extent rows) const {
     s.x.reserve(static_cast<std::size_t>(rows * width_));
     s.p.reserve(static_cast<std::size_t>(rows * speakers_));
   }
   static view<const float> shown(const std::vector<float>& all, extent width) noexcept {
     return core::make_view(all.data(), static_cast<extent>(all.size()) / width, width);
   }
-  static void append(std::vector<float>& to, const view<const float>& from, extent first, extent count) {
+  STENO_ON_CALL static void append(std::vector<float>& to, const view<const float>& from, extent first, extent count) {
     for (extent t = first; t < first + count; ++t) {
       const float* const row = from.data() + t * from.outerStride();
       to.insert(to.end(), row, row + from.cols());
@@ -227,14 +227,14 @@ class speaker_cache {
       for (extent t = options_.spkcache_len; t < n; ++t) at(s * each + t) += options_.scores_boost_latest;
     }
   }
-  void boost(extent first, extent n, extent count, int times) {
+  STENO_ON_CALL void boost(extent first, extent n, extent count, int times) {
     count = std::min(count, n);
     best_of(first, n, count);
     for (extent i = 0; i < count; ++i)
       at(order_[static_cast<std::size_t>(i)]) -= static_cast<float>(times * std::log(0.5));
   }
   // The `count` best of score_[first ..] to the front of order_.
-  void best_of(extent first, extent n, extent count) {
+  STENO_ON_CALL void best_of(extent first, extent n, extent count) {
     order_.resize(static_cast<std::size_t>(n));
     std::iota(order_.begin(), order_.end(), first);
     std::partial_sort(order_.begin(), order_.begin() + count, order_.end(), [&](extent a, extent b) {

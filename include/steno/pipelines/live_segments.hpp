@@ -154,7 +154,7 @@ class live_segments {
     }
     changes_.clear();
   }
-  void begin(extent at) {
+  STENO_ON_CALL void begin(extent at) {
     speaking_ = true;
     if (open_ < 0) open(std::clamp(at, first_, end()));
   }
@@ -324,7 +324,7 @@ class live_segments {
     sink(std::move(e));
   }
   // The last event is a final one: that nothing follows what was settled.
-  STENO_COLD void emit_end(core::sink_ref<session_event>& sink) {
+  STENO_ON_CALL STENO_COLD void emit_end(core::sink_ref<session_event>& sink) {
     segment s;
     s.start = seconds(settled_);
     s.end = seconds(end());

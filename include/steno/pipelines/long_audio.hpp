@@ -156,7 +156,7 @@ class clip_cutter {
     ready({begin, at});
     return at;
   }
-  void ready(const audio_range& r) { ready_.push_back({.clip = {r}}); }
+  STENO_ON_CALL void ready(const audio_range& r) { ready_.push_back({.clip = {r}}); }
   STENO_ON_CALL void add(audio_range segment) {
     if (share_) return add_shared(segment);
     if (group_.end > group_.begin && segment.end - group_.begin <= merge_) {

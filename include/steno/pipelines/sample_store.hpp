@@ -25,7 +25,7 @@ class sample_store {
   static constexpr extent block = 1 << 16;  ///< samples that are kept and given back together
 
   /// More samples.
-  void push(std::span<const float> pcm) {
+  STENO_ON_CALL void push(std::span<const float> pcm) {
     while (!pcm.empty()) {
       const auto now = std::min(pcm.size(), static_cast<std::size_t>(block) - open_.size());
       open_.insert(open_.end(), pcm.begin(), pcm.begin() + static_cast<std::ptrdiff_t>(now));
@@ -47,7 +47,7 @@ class sample_store {
     }
   }
   /// Samples [from, to), which must be there, into `out`.
-  void read(extent from, extent to, std::vector<float>& out) const {
+  STENO_ON_CALL void read(extent from, extent to, std::vector<float>& out) const {
     out.clear();
     while (from < to) {
       const auto number = static_cast<std::size_t>((from - first_) / block);
@@ -69,7 +69,7 @@ class sample_store {
     std::vector<std::int16_t> narrow;
     std::vector<float> wide;
   };
-  void close() {
+  STENO_ON_CALL void close() {
     kept k;
     const auto fits = [](float x) {
       const float scaled = x * 0x1p15f;

@@ -82,7 +82,7 @@ class speaker_attribution {
   void finish() noexcept { finished_ = true; }
 
   /// A segment of the recogniser, in order of their starts.
-  void add(segment s) { waiting_.push_back(std::move(s)); }
+  STENO_ON_CALL void add(segment s) { waiting_.push_back(std::move(s)); }
   /// No segment that is still to be added begins before so many seconds.
   void forget(double seconds) {
     std::int64_t from = ms(seconds);
@@ -91,11 +91,11 @@ class speaker_attribution {
       while (!c.turns.empty() && c.turns.front().end < from - reach_ms()) c.turns.pop_front();
   }
   /// Hands over what is settled, in order: segments, cut where the speaker changes.
-  void take(core::sink_ref<segment> sink) {
+  STENO_ON_CALL void take(core::sink_ref<segment> sink) {
     while (take_one(sink)) continue;
   }
   /// The same of the next segment that was added alone; false while it is not settled.
-  bool take_one(core::sink_ref<segment> sink) {
+  STENO_ON_CALL bool take_one(core::sink_ref<segment> sink) {
     if (waiting_.empty() || !attribute(waiting_.front())) return false;
     segment s = std::move(waiting_.front());
     waiting_.pop_front();
@@ -184,7 +184,7 @@ class speaker_attribution {
     const auto n = static_cast<std::size_t>(number(who));
     return n < options_.names.size() ? options_.names[n] : "Speaker " + std::to_string(n + 1);
   }
-  std::optional<std::string> named(int who) {
+  STENO_ON_CALL std::optional<std::string> named(int who) {
     if (who < 0) return std::nullopt;
     if (number(who) < 0) appeared_.push_back(who);
     return name(who);
@@ -192,7 +192,7 @@ class speaker_attribution {
 
   static bool timed(const word& w) { return w.how != timing::none; }
   // Finds the speakers of a segment and its words, unless one is not settled.
-  STENO_COLD bool attribute(segment& s) {
+  STENO_ON_CALL STENO_COLD bool attribute(segment& s) {
     found_.clear();
     whole_ = -1;
     if (s.text.empty() && s.words.empty()) return true;
@@ -237,7 +237,7 @@ class speaker_attribution {
     return std::nullopt;
   }
 
-  STENO_COLD void hand_over(segment s, core::sink_ref<segment>& sink) {
+  STENO_ON_CALL STENO_COLD void hand_over(segment s, core::sink_ref<segment>& sink) {
     const auto places = splits_ ? text::words_in_text(s.text, s.words) : std::vector<text::word_place>();
     if (!places.empty()) {
       split(std::move(s), places, sink);
@@ -249,7 +249,8 @@ class speaker_attribution {
   }
 
   // What the recogniser says of the whole stays with the first piece.
-  STENO_COLD void split(segment s, const std::vector<text::word_place>& places, core::sink_ref<segment>& sink) {
+  STENO_ON_CALL STENO_COLD void split(segment s, const std::vector<text::word_place>& places,
+                                      core::sink_ref<segment>& sink) {
     const std::string text = std::move(s.text);
     std::vector<word> words = std::move(s.words);
     s.words.clear();
@@ -294,8 +295,8 @@ class speaker_attribution {
     }
     emit(words.size(), text.size());
   }
-  static void cut_raw(segment& part, const std::string& raw, const std::vector<text::word_place>& places,
-                      std::size_t from, std::size_t to) {
+  STENO_ON_CALL static void cut_raw(segment& part, const std::string& raw, const std::vector<text::word_place>& places,
+                                    std::size_t from, std::size_t to) {
     for (auto at = part.extra.begin(); at != part.extra.end(); ++at) {
       if (at->first != "raw_text") continue;
       if (places.empty()) {
@@ -322,8 +323,8 @@ class speaker_attribution {
 };
 
 /// The speakers of a result that is complete, by rows of a diarizer.
-STENO_COLD inline void attribute_speakers(result& r, const view<const float>& rows, double frame_seconds,
-                                          const speaker_attribution_options& o = {}) {
+STENO_ON_CALL STENO_COLD inline void attribute_speakers(result& r, const view<const float>& rows, double frame_seconds,
+                                                        const speaker_attribution_options& o = {}) {
   speaker_attribution who(rows.cols(), frame_seconds, o);
   who.push(rows);
   who.finish();
@@ -332,8 +333,8 @@ STENO_COLD inline void attribute_speakers(result& r, const view<const float>& ro
   who.take([&](segment s) { r.segments.push_back(std::move(s)); });
 }
 /// The same by a diarizer's segments, as diarizer::diarize() gives them.
-STENO_COLD inline void attribute_speakers(result& r, const std::vector<segment>& turns,
-                                          const speaker_attribution_options& o = {}) {
+STENO_ON_CALL STENO_COLD inline void attribute_speakers(result& r, const std::vector<segment>& turns,
+                                                        const speaker_attribution_options& o = {}) {
   std::vector<std::string> known;
   const auto column = [&](const segment& t) {
     const std::string who = t.speaker.value_or("");

@@ -63,7 +63,7 @@ class diarization_beside {
     thread_.join();
   }
 
-  void push(std::span<const float> pcm) {
+  STENO_ON_CALL void push(std::span<const float> pcm) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return queued_ < max_queued || failure_; });
     if (failure_) std::rethrow_exception(failure_);
@@ -168,7 +168,7 @@ class speaker_labels {
   }
 
   /// The recording's next samples, 16 kHz mono in [-1, 1]. `c` is not used by a diarizer with a thread of its own.
-  void push(std::span<const float> pcm, context& c) {
+  STENO_ON_CALL void push(std::span<const float> pcm, context& c) {
     if (here_) {
       here_->push(pcm, c, [this](const view<const float>& rows) { rule_.push(rows); });
     } else {

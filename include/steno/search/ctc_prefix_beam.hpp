@@ -254,7 +254,7 @@ class ctc_prefix_beam {
     count_ = static_cast<extent>(kept);
   }
 
-  void extend(const beam& b, int label, double p) {
+  STENO_ON_CALL void extend(const beam& b, int label, double p) {
     if (label == options_.blank) {
       candidate& c = find(b, -1);
       c.s = log_add(c.s, b.score() + p);

@@ -18,7 +18,7 @@ namespace search {
 
 /// What one recogniser's searches favour, in its own units.
 struct guides {
-  hotword_automaton hotwords = {};                  ///< phrases; none: empty
+  hotword_automaton hotwords;                       ///< phrases; none: empty
   std::optional<word_scorer> words = std::nullopt;  ///< a language model
   /// Tokens of a text that comes again, perhaps: they are guessed (token_draft), not favoured.
   std::span<const int> earlier = {};
@@ -74,7 +74,7 @@ class guide {
     return sum;
   }
   /// Settles phrases and words that stay unfinished. follow() must not come behind it.
-  void finish(guided& g) const {
+  STENO_ON_CALL void finish(guided& g) const {
     if (hotwords_ != nullptr)
       g.bonus = static_cast<double>(hotwords_->finish(g.hotword_state, static_cast<float>(g.bonus)));
     if (words_ != nullptr) g.bonus += static_cast<double>(words_->finish(g.words));

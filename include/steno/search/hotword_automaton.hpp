@@ -43,7 +43,7 @@ struct hotword_options {
 class hotword_automaton {
  public:
   /// No phrases.
-  hotword_automaton() : hotword_automaton(std::span<const std::vector<int>>{}, {}) {}
+  STENO_ON_CALL hotword_automaton() : hotword_automaton(std::span<const std::vector<int>>{}, {}) {}
   /// `phrases` are lists of units; empty ones are left out.
   /// `weights` are factors of what they earn, one of each phrase, or none at all; the training rules have none.
   /// `openings` are spellings that a phrase has at the beginning of a text alone, of the runtime rules; their weights
@@ -89,7 +89,7 @@ class hotword_automaton {
 
   /// The state after `unit` (states begin at 0) and the bonus earned; numbers of completed phrases are appended to
   /// `matched` when it is not null.
-  std::pair<int, float> next(int state, int unit, std::vector<int>* matched = nullptr) const {
+  STENO_ON_CALL std::pair<int, float> next(int state, int unit, std::vector<int>* matched = nullptr) const {
     return options_.rules == hotword_rules::runtime ? next_runtime(state, unit, matched) : next_training(state, unit);
   }
   /// A unit that begins or goes on with a phrase, and what next() gives for it.
@@ -188,7 +188,7 @@ class hotword_automaton {
     return found != all.end() && found->unit == unit ? found->to : -1;
   }
 
-  STENO_COLD void insert(const std::vector<int>& units, int phrase, int root, tree& children) {
+  STENO_ON_CALL STENO_COLD void insert(const std::vector<int>& units, int phrase, int root, tree& children) {
     int now = root;
     for (std::size_t i = 0; i < units.size(); ++i) {
       const std::pair<int, int> lowest(units[i], 0);
@@ -216,7 +216,7 @@ class hotword_automaton {
     at(now).phrase = phrase;
   }
   // Nodes breadth first; their arcs stand in this order.
-  STENO_COLD std::vector<int> lay_out(const tree& children) {
+  STENO_ON_CALL STENO_COLD std::vector<int> lay_out(const tree& children) {
     std::vector<int> order = roots();
     arcs_.reserve(nodes_.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -232,8 +232,8 @@ class hotword_automaton {
   }
 
   // What phrases share earns the largest weight of theirs; the end of each settles what it has earned in all.
-  STENO_COLD void weigh(std::span<const std::vector<int>> phrases, std::span<const std::vector<int>> openings,
-                        std::span<const float> weights) {
+  STENO_ON_CALL STENO_COLD void weigh(std::span<const std::vector<int>> phrases,
+                                      std::span<const std::vector<int>> openings, std::span<const float> weights) {
     const auto step = [&](std::size_t i) { return options_.score + static_cast<float>(i) * options_.increment; };
     std::vector<float> largest(nodes_.size(), 0), own(nodes_.size(), 0);
     for (std::size_t p = 0; p < std::min(phrases.size() + openings.size(), weights.size()); ++p) {
@@ -314,7 +314,7 @@ class hotword_automaton {
       }
   }
 
-  std::pair<int, float> next_runtime(int state, int unit, std::vector<int>* matched) const {
+  STENO_ON_CALL std::pair<int, float> next_runtime(int state, int unit, std::vector<int>* matched) const {
     float earned = 0;
     for (int now = state;;) {
       const int to = child(now, unit);

@@ -144,7 +144,7 @@ class ngram {
     }
   }
   // shorter_ of every node, the order, where texts begin. Levels are done in turn, so that of the parent is known.
-  STENO_COLD void link() {
+  STENO_ON_CALL STENO_COLD void link() {
     const std::size_t n = t_.word.size();
     shorter_.assign(n, 0);
     std::vector<std::uint8_t> depth(n, 0);

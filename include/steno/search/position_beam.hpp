@@ -49,7 +49,7 @@ class position_search {
  public:
   /// In front of a text; each position has `tokens` scores. What `o` points at must outlive this and all copies. Throws
   /// steno::error for a length penalty and for a language model.
-  position_search(const position_beam_options& o, extent tokens)
+  STENO_ON_CALL position_search(const position_beam_options& o, extent tokens)
       : limit_(static_cast<std::size_t>(std::max<extent>(o.settle_after, 0))), step_(o, tokens) {
     o.search.refuse_length_penalty();
     o.search.refuse_words();

@@ -50,7 +50,7 @@ class position_step {
     double total() const noexcept { return score + bonus; }
   };
 
-  position_step(const position_beam_options& o, extent tokens)
+  STENO_ON_CALL position_step(const position_beam_options& o, extent tokens)
       : threshold_(o.token_threshold),
         silent_(o.silent),
         phrases_(o.search.favoured_all().hotwords()),

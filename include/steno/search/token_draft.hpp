@@ -56,7 +56,7 @@ class token_draft {
   /// Limit of rows of a pass.
   extent rows() const noexcept { return guesses_ ? max_rows : 1; }
   /// The text goes on from a token that has been read.
-  void add(int id) {
+  STENO_ON_CALL void add(int id) {
     if (guesses_) all_.push_back(id);
   }
   /// The search chose `id`. Whether the last pass has its row; else pass() is to be read, with no more guesses than

@@ -162,7 +162,7 @@ class transducer_beam {
     for (extent i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = static_cast<double>(x[i]) - shift;
   }
   extent labels() const noexcept { return options_.blank + extent{1}; }
-  void score(const float* row) {
+  STENO_ON_CALL void score(const float* row) {
     normalise(row, labels(), label_);
     if (!options_.durations.empty())
       normalise(row + labels(), static_cast<extent>(options_.durations.size()), duration_);
@@ -199,7 +199,7 @@ class transducer_beam {
     for (const int label : order_) taken_[static_cast<std::size_t>(label)] = false;
   }
   double at(int label) const noexcept { return label_[static_cast<std::size_t>(label)]; }
-  double earned(const hypothesis& h, int label) const {
+  STENO_ON_CALL double earned(const hypothesis& h, int label) const {
     return guide_.empty() || label == options_.blank ? 0.0 : guide_.earned(h.guided, label);
   }
   STENO_ON_CALL hypothesis& copy(const hypothesis& h, std::vector<hypothesis>& to) {
@@ -213,7 +213,7 @@ class transducer_beam {
     make_room(made.log_probabilities);
     return made;
   }
-  void extend(hypothesis& h, const choice& c, extent t) const {
+  STENO_ON_CALL void extend(hypothesis& h, const choice& c, extent t) const {
     h.ids.push_back(c.label);
     h.frames.push_back(t);
     h.durations.push_back(c.duration);

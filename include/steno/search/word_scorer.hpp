@@ -77,7 +77,7 @@ class word_scorer {
     return !text.empty() && spaceless(first_of(text).first);
   }
   /// The text ends; returns what that adds.
-  float finish(word_state& s) const noexcept {
+  STENO_ON_CALL float finish(word_state& s) const noexcept {
     const float last = word(s);
     return last + weight_ * model_->finish(s.context);
   }

@@ -108,7 +108,7 @@ struct part_cutter {
   /// Of more samples than these, the ones behind them have no say in where the first part ends.
   extent enough() const noexcept { return rule == cut_rule::around ? max + around : max; }
   /// Where the first part of `pcm` ends, which has more than `max` samples.
-  STENO_COLD extent end(std::span<const float> pcm) const {
+  STENO_ON_CALL STENO_COLD extent end(std::span<const float> pcm) const {
     if (rule == cut_rule::around) return quiet_end(pcm, 0, max, around, window);
     return detail::quietest_place(pcm.first(static_cast<std::size_t>(max)), rate);
   }

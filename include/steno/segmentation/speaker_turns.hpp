@@ -37,7 +37,8 @@ class speaker_turns {
     starts    ///< by start, then by column
   };
   /// A row lasts `steps` times 10 ms.
-  speaker_turns(extent speakers, extent steps, const speaker_segment_options& o = {}, order by = order::starts)
+  STENO_ON_CALL speaker_turns(extent speakers, extent steps, const speaker_segment_options& o = {},
+                              order by = order::starts)
       : columns_(static_cast<std::size_t>(speakers), speaker_segmenter(steps, o)),
         waiting_(static_cast<std::size_t>(speakers)),
         order_(by) {}

@@ -35,8 +35,8 @@ class hotword_pieces {
   hotword_pieces() = default;
   /// Token i is tokens[i]. `dictionary` has entries "WORD PIECE PIECE ...", as FunASR's seg_dict; of equal words the
   /// last one counts. Throws steno::error for an entry without a word.
-  STENO_COLD hotword_pieces(const std::vector<std::string>& tokens,
-                            std::optional<std::vector<std::string>> dictionary) {
+  STENO_ON_CALL STENO_COLD hotword_pieces(const std::vector<std::string>& tokens,
+                                          std::optional<std::vector<std::string>> dictionary) {
     for (std::size_t i = 0; i < tokens.size(); ++i) ids_[tokens[i]] = static_cast<int>(i);
     if (!dictionary) return;
     entries_ = in_order(std::move(*dictionary));
@@ -45,7 +45,7 @@ class hotword_pieces {
 
   /// Entries in the order of their words, which looking up needs: a packaged file has them so. Throws steno::error for
   /// an entry without a word.
-  STENO_COLD static std::vector<std::string> in_order(std::vector<std::string> entries) {
+  STENO_ON_CALL STENO_COLD static std::vector<std::string> in_order(std::vector<std::string> entries) {
     bool sorted = true;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (word_of(entries[i]).empty())
@@ -65,7 +65,7 @@ class hotword_pieces {
 
   /// Ids of a phrase, in order; empty for one of white space alone. Throws steno::error where a piece is not in the
   /// vocabulary, and <unk> neither.
-  STENO_COLD std::vector<int> split(std::string_view phrase) const {
+  STENO_ON_CALL STENO_COLD std::vector<int> split(std::string_view phrase) const {
     std::vector<int> ids;
     for (std::string_view word = next_word(phrase); !word.empty(); word = next_word(phrase)) {
       if (!has_dictionary_) {
@@ -110,7 +110,7 @@ class hotword_pieces {
   }
 
   // The pieces of a word's entry; false: it has none.
-  bool add_pieces(std::string_view word, std::vector<int>& ids) const {
+  STENO_ON_CALL bool add_pieces(std::string_view word, std::vector<int>& ids) const {
     const auto behind = std::upper_bound(entries_.begin(), entries_.end(), word,
                                          [](std::string_view w, const std::string& e) { return w < word_of(e); });
     if (behind == entries_.begin() || word_of(*std::prev(behind)) != word) return false;

@@ -46,7 +46,7 @@ STENO_ON_CALL inline bool is_space(std::string_view one) noexcept {
 }  // namespace detail
 
 /// The words of a text.
-STENO_COLD inline std::vector<std::string> split_words(std::string_view text) {
+STENO_ON_CALL STENO_COLD inline std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words;
   bool open = false;  // the last word is of ASCII and may go on
   while (!text.empty()) {
@@ -99,7 +99,7 @@ STENO_COLD inline std::string join_punctuated(std::span<const std::string> words
 
 /// A space in front of each ASCII word that follows one, as the form for streams writes them: `CTTransformerStreaming`
 /// (funasr/models/ct_transformer_streaming/model.py).
-STENO_COLD inline void space_ascii_words(std::span<std::string> words) {
+STENO_ON_CALL STENO_COLD inline void space_ascii_words(std::span<std::string> words) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   for (std::size_t i = 1; i < words.size(); ++i)
     if (is_ascii(words[i].front()) && is_ascii(words[i - 1].back())) words[i].insert(0, 1, ' ');

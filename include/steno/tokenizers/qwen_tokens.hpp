@@ -72,7 +72,7 @@ class qwen_tokens {
   /// No tokens.
   qwen_tokens() = default;
   /// Token i is texts[i], in GPT-2's letters where types[i] is normal. Throws steno::error when they do not fit.
-  STENO_COLD qwen_tokens(std::vector<std::string> texts, const std::vector<int>& types) {
+  STENO_ON_CALL STENO_COLD qwen_tokens(std::vector<std::string> texts, const std::vector<int>& types) {
     if (!types.empty() && types.size() != texts.size())
       fail(
           {.what = "kinds of tokens", .expected = std::to_string(texts.size()), .found = std::to_string(types.size())});
@@ -102,7 +102,7 @@ class qwen_tokens {
     return id;
   }
   /// Whether a token is left out of a text.
-  bool is_special(int id) const noexcept {
+  STENO_ON_CALL bool is_special(int id) const noexcept {
     const added* const a = added_of(id);
     return a != nullptr && a->special;
   }

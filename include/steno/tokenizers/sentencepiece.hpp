@@ -45,9 +45,11 @@ class sentencepiece {
   }
 
   /// Pieces of `text`; nothing when it cannot be written. Slow: for phrases.
-  std::optional<std::vector<int>> split(std::string_view text) const { return split_pieces(vocabulary_, text); }
+  STENO_ON_CALL std::optional<std::vector<int>> split(std::string_view text) const {
+    return split_pieces(vocabulary_, text);
+  }
   /// The same for many texts: what splits them, as long as this lives.
-  detail::piece_splitter splitter() const { return detail::piece_splitter(vocabulary_); }
+  STENO_ON_CALL detail::piece_splitter splitter() const { return detail::piece_splitter(vocabulary_); }
 
   /// Text of ids in UTF-8. U+2581 becomes a space, but one at the very beginning is dropped where the model adds it;
   /// byte pieces are collected to characters; control pieces and ids outside of the vocabulary give nothing.

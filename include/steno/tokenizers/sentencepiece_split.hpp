@@ -37,13 +37,13 @@ class piece_splitter {
     ranked_ = ranks();
   }
 
-  STENO_COLD std::optional<std::vector<int>> operator()(std::string_view text) const {
+  STENO_ON_CALL STENO_COLD std::optional<std::vector<int>> operator()(std::string_view text) const {
     const std::string spaced = with_spaces(text);
     return ranked_ ? joined(spaced) : likeliest(spaced);
   }
   /// A phrase as it stands within a text, with a space before it or without one, whatever the model puts in front of
   /// texts.
-  STENO_COLD std::optional<std::vector<int>> within(std::string_view phrase, bool spaced) const {
+  STENO_ON_CALL STENO_COLD std::optional<std::vector<int>> within(std::string_view phrase, bool spaced) const {
     std::string s = with_spaces(phrase);
     while (s.starts_with(space)) s.erase(0, space.size());
     if (s.empty()) return std::vector<int>{};
@@ -79,7 +79,7 @@ class piece_splitter {
     }
     return s;
   }
-  STENO_COLD static std::vector<std::string_view> characters(std::string_view s) {
+  STENO_ON_CALL STENO_COLD static std::vector<std::string_view> characters(std::string_view s) {
     std::vector<std::string_view> all;
     for (std::size_t begin = 0, i = 1; i <= s.size(); ++i) {
       if (i < s.size() && (static_cast<unsigned char>(s[i]) & 0xc0u) == 0x80u) continue;
@@ -93,7 +93,7 @@ class piece_splitter {
     return at == ids_.end() ? -1 : at->second;
   }
 
-  STENO_COLD std::optional<std::vector<int>> joined(std::string_view text) const {
+  STENO_ON_CALL STENO_COLD std::optional<std::vector<int>> joined(std::string_view text) const {
     std::vector<std::string_view> parts = characters(text);
     const auto with_next = [&](std::size_t i) {  // neighbours stand side by side in the text
       return i + 1 < parts.size() ? find({parts[i].data(), parts[i].size() + parts[i + 1].size()}) : -1;
@@ -123,7 +123,7 @@ class piece_splitter {
     return ids;
   }
 
-  STENO_COLD std::optional<std::vector<int>> likeliest(std::string_view text) const {
+  STENO_ON_CALL STENO_COLD std::optional<std::vector<int>> likeliest(std::string_view text) const {
     const std::vector<std::string_view> all = characters(text);
     struct way {
       double sum = -std::numeric_limits<double>::infinity();
@@ -158,8 +158,8 @@ class piece_splitter {
 }  // namespace detail
 
 /// Ids of `text`; nothing when it has characters that no piece has.
-STENO_COLD inline std::optional<std::vector<int>> split_pieces(const sentencepiece_vocabulary& v,
-                                                               std::string_view text) {
+STENO_ON_CALL STENO_COLD inline std::optional<std::vector<int>> split_pieces(const sentencepiece_vocabulary& v,
+                                                                             std::string_view text) {
   return detail::piece_splitter(v)(text);
 }
 

@@ -94,7 +94,7 @@ class wenet_units {
   }
 
   /// Units of a phrase, or nothing when a character is not among them.
-  std::optional<std::vector<int>> split(std::string_view phrase) const {
+  STENO_ON_CALL std::optional<std::vector<int>> split(std::string_view phrase) const {
     const std::vector<std::string_view> chars = characters(phrase);
     std::vector<int> units;
     bool beginning = true, known = true;  // of a word; everything is among the units
@@ -129,7 +129,7 @@ class wenet_units {
   }
 
  private:
-  static std::vector<std::string_view> characters(std::string_view s) {
+  STENO_ON_CALL static std::vector<std::string_view> characters(std::string_view s) {
     std::vector<std::string_view> chars;
     for (std::size_t at = 0; at < s.size();) {
       std::size_t n = 1;

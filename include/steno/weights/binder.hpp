@@ -111,7 +111,7 @@ class binding {
 
  private:
   // Finds and checks the tensor of one weight whose wanted extents are in `w`, and fills `w`. False: it has none.
-  STENO_COLD bool place(const std::string& path, dtype wanted, bool optional, weight_ref& w) {
+  STENO_ON_CALL STENO_COLD bool place(const std::string& path, dtype wanted, bool optional, weight_ref& w) {
     const auto found = source_.find(path);
     if (!found) {
       if (!optional) note("tensor \"" + path + "\": missing", w.rows, w.cols);
@@ -187,7 +187,7 @@ class binding {
     incomplete_ = true;
     problem(what + ", expected " + shape_text(rows, cols));
   }
-  STENO_COLD void problem(std::string what) { problems_.push_back(std::move(what)); }
+  STENO_ON_CALL STENO_COLD void problem(std::string what) { problems_.push_back(std::move(what)); }
 
   const S& source_;
   storage& keep_;

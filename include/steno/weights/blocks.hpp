@@ -42,7 +42,7 @@ inline void check_blocks(dtype format, std::size_t count) {
 
 /// Writes `count` values (whole blocks) stored at `src` in `format` to dst[count]. Needs no alignment. Throws for a
 /// format that steno cannot compute with.
-inline void dequantise(dtype format, const std::byte* src, float* dst, std::size_t count) {
+STENO_ON_CALL inline void dequantise(dtype format, const std::byte* src, float* dst, std::size_t count) {
   detail::check_blocks(format, count);
   switch (format) {
     case dtype::f32:
@@ -128,7 +128,7 @@ inline void quantise(dtype format, const float* src, std::byte* dst, std::size_t
 }
 
 /// All values of a tensor, row-major; `where` names its file in the error for a format that steno cannot compute with.
-inline std::vector<float> values_of(const tensor_ref& t, const std::string& where) {
+STENO_ON_CALL inline std::vector<float> values_of(const tensor_ref& t, const std::string& where) {
   const core::dtype_info format = core::info(t.format);
   if (format.elements == 0)
     fail({.where = where,

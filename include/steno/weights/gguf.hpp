@@ -33,7 +33,9 @@ class gguf_file {
   }
 
   /// Checks `bytes` in memory, which must outlive this object; `name` stands in messages. Throws steno::error.
-  gguf_file(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) { parse(); }
+  STENO_ON_CALL gguf_file(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) {
+    parse();
+  }
   /// A temporary's bytes would be gone with it: keep them.
   gguf_file(std::string name, std::vector<std::byte>&& bytes) = delete;
 
@@ -86,12 +88,12 @@ class gguf_file {
            std::any_of(lenders_.begin(), lenders_.end(), [](const lender& l) { return l.file.copied(); });
   }
   /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes in memory).
-  void release(const weights::tensor_ref& t) const noexcept {
+  STENO_ON_CALL void release(const weights::tensor_ref& t) const noexcept {
     file_.release(t.bytes);
     for (const lender& l : lenders_) l.file.release(t.bytes);
   }
   /// The same of everything.
-  void release_all() const noexcept {
+  STENO_ON_CALL void release_all() const noexcept {
     file_.release(bytes_);
     for (const lender& l : lenders_) l.file.release(l.file.bytes());
   }
@@ -100,7 +102,7 @@ class gguf_file {
   /// All pairs; they refer to the file's bytes.
   std::span<const weights::gguf_value> values() const noexcept { return values_; }
   /// The keys of all pairs; they refer to the file's bytes.
-  std::vector<std::string_view> keys() const {
+  STENO_ON_CALL std::vector<std::string_view> keys() const {
     std::vector<std::string_view> result;
     result.reserve(values_.size());
     for (const weights::gguf_value& v : values_) result.push_back(v.key);
@@ -129,7 +131,7 @@ class gguf_file {
   }
 
  private:
-  STENO_COLD void parse() {
+  STENO_ON_CALL STENO_COLD void parse() {
     weights::byte_cursor c(name_, bytes_);
     const auto magic = c.take(std::min(weights::gguf_magic.size(), c.remaining()), "magic");
     if (std::string_view(reinterpret_cast<const char*>(magic.data()), magic.size()) != weights::gguf_magic)
@@ -165,13 +167,13 @@ class gguf_file {
             .found = std::to_string(count)});
   }
 
-  static weights::gguf_type read_type(weights::byte_cursor& c, std::string_view key) {
+  STENO_ON_CALL static weights::gguf_type read_type(weights::byte_cursor& c, std::string_view key) {
     const auto id = c.number<std::int32_t>("value type");
     if (!weights::is_gguf_type(id))
       c.stop("key " + weights::quoted(key) + ": type of the value", "0 to 12", std::to_string(id));
     return static_cast<weights::gguf_type>(id);
   }
-  STENO_COLD static weights::gguf_value read_value(weights::byte_cursor& c) {
+  STENO_ON_CALL STENO_COLD static weights::gguf_value read_value(weights::byte_cursor& c) {
     weights::gguf_value v;
     v.key = c.string(weights::gguf_max_length, "key");
     if (v.key.empty()) c.stop("a key is empty");
@@ -186,7 +188,7 @@ class gguf_file {
     }
     return v;
   }
-  STENO_COLD static void read_array(weights::byte_cursor& c, weights::gguf_value& v) {
+  STENO_ON_CALL STENO_COLD static void read_array(weights::byte_cursor& c, weights::gguf_value& v) {
     v.element = read_type(c, v.key);
     if (v.element == weights::gguf_type::array)
       c.stop("key " + weights::quoted(v.key) + ": arrays of arrays are not allowed");
@@ -207,7 +209,7 @@ class gguf_file {
     v.raw = c.take(walk.position() - start, "array");
   }
 
-  STENO_COLD void read_alignment() {
+  STENO_ON_CALL STENO_COLD void read_alignment() {
     const weights::gguf_value* v = value(weights::gguf_alignment_key);
     if (v == nullptr) return;
     const auto a = v->get<std::uint32_t>();
@@ -220,7 +222,7 @@ class gguf_file {
     alignment_ = *a;
   }
 
-  STENO_COLD void read_tensor(weights::byte_cursor& c) {
+  STENO_ON_CALL STENO_COLD void read_tensor(weights::byte_cursor& c) {
     weights::tensor_ref t;
     t.name = c.string(weights::gguf_max_length, "tensor name");
     if (t.name.empty()) c.stop("a tensor name is empty");
@@ -268,7 +270,7 @@ class gguf_file {
     placed_ = {};
   }
 
-  [[noreturn]] STENO_COLD void twice(const char* what, std::string_view name) const {
+  STENO_ON_CALL [[noreturn]] STENO_COLD void twice(const char* what, std::string_view name) const {
     fail({.where = name_, .what = what + (" " + weights::quoted(name)) + " occurs twice"});
   }
   [[noreturn]] STENO_COLD void wrong_type(const weights::gguf_value& v, std::string expected) const {

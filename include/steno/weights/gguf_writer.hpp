@@ -107,7 +107,7 @@ class gguf_writer {
   /// Multiple of bytes at which tensors begin: 32, unless general.alignment is set.
   std::uint32_t alignment() const noexcept { return alignment_; }
   /// Size of the whole file in bytes.
-  std::uint64_t size() const { return layout().end; }
+  STENO_ON_CALL std::uint64_t size() const { return layout().end; }
 
   /// Writes the file. `progress(done, total)` is called with bytes after each tensor. When anything fails, the error is
   /// passed on and neither the target nor a temporary file is left changed.

@@ -72,7 +72,7 @@ class mapped_file {
 
   /// Gives the whole pages inside `part` (a piece of bytes()) back to the system; reading them again loads them from
   /// the file, but gives zeros in a copy. Does nothing when `part` covers no whole page or lies elsewhere.
-  void release(std::span<const std::byte> part) const noexcept {
+  STENO_ON_CALL void release(std::span<const std::byte> part) const noexcept {
     if (holds(part)) copied_ ? system::release_new(part) : system::release_mapped(part);
   }
 

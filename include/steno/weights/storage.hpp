@@ -63,7 +63,7 @@ class storage {
     std::size_t size;
   };
   /// New pages, or nullptr. Room for their note is made before: without memory for it, no pages are lost.
-  STENO_COLD std::byte* map(std::size_t bytes) {
+  STENO_ON_CALL STENO_COLD std::byte* map(std::size_t bytes) {
     if (pieces_.size() == pieces_.capacity()) pieces_.reserve(2 * pieces_.size() + 8);
     std::byte* const p = system::new_pages(bytes);
     if (p == nullptr) return nullptr;
