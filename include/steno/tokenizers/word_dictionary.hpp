@@ -48,7 +48,7 @@ class word_dictionary {
     return std::string_view(bytes_).substr(words_[i].at, words_[i].size);
   }
   /// How often word i was counted.
-  STENO_ON_CALL std::uint32_t frequency(std::size_t i) const noexcept { return words_[i].frequency; }
+  std::uint32_t frequency(std::size_t i) const noexcept { return words_[i].frequency; }
   /// 0 for a word that it does not have.
   STENO_ON_CALL std::uint32_t frequency(std::string_view word) const noexcept {
     const std::uint32_t slot = slots_.empty() ? 0 : slots_[find(word)];

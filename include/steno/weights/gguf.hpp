@@ -53,7 +53,7 @@ class gguf_file {
   // --- tensors, in file order. Formats that steno cannot compute with are listed too: info(format).elements is 0,
   //     format_name(format) gives their name, bytes are right.
   std::size_t size() const noexcept { return tensors_.size(); }  ///< number of tensors
-  STENO_ON_CALL weights::tensor_ref tensor(std::size_t i) const {
+  weights::tensor_ref tensor(std::size_t i) const {
     return tensors_.at(i);
   }  ///< the i-th tensor; throws std::out_of_range
   /// The tensor of exactly this name; nothing when the file has none.
