@@ -77,9 +77,7 @@
 #define STENO_KERNEL_BODY
 #else
 #define STENO_ABI_KERNELS
-#define STENO_KERNEL_API  \
-  template <class = void> \
-  inline
+#define STENO_KERNEL_API STENO_ON_CALL inline
 #define STENO_KERNEL_BODY \
   template <class>        \
   inline
@@ -113,8 +111,9 @@
 #define STENO_COLD [[gnu::cold, gnu::noinline]]
 // Functions that are compiled where somebody calls them: templates with nothing to choose. g++ compiles the templates
 // that an inline function names, even if nobody calls that function, so a unit would pay for what it only reads. It
-// stands before functions and constructors that make or change containers, in headers of more than one family; virtual
-// functions and those of which the address is taken cannot have it.
+// stands before functions and constructors that make or change containers, and before those that call them, in headers
+// of more than one family; virtual functions and those of which the address is taken cannot have it.
+// docs/compile-time.md says how to find out what a mark saves.
 #define STENO_ON_CALL template <class = void>
 
 // Whether flags promise parts of ARMv8.2 or later (kernels/isa/region_dotprod_begin.hpp).

@@ -144,7 +144,7 @@ class ctc_prefix_beam {
  private:
   static constexpr double never = -std::numeric_limits<double>::infinity();
 
-  STENO_ON_CALL static double log_add(double a, double b) noexcept {
+  static double log_add(double a, double b) noexcept {
     if (a == never && b == never) return never;
     const double larger = std::max(a, b);
     return larger + std::log(std::exp(a - larger) + std::exp(b - larger));
@@ -188,7 +188,7 @@ class ctc_prefix_beam {
     h = (h ^ (static_cast<std::uint64_t>(label) + 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
     return h ^ (h >> 29);
   }
-  STENO_ON_CALL static bool same(const candidate& c, const beam& parent, int label) noexcept {
+  static bool same(const candidate& c, const beam& parent, int label) noexcept {
     const auto length = [](const beam& b, int l) { return b.ids.size() + (l >= 0 ? 1 : 0); };
     const std::size_t n = length(parent, label);
     if (length(*c.parent, c.label) != n) return false;
@@ -227,7 +227,7 @@ class ctc_prefix_beam {
       best_.insert(std::upper_bound(best_.begin(), best_.end(), i, better), i);
     }
   }
-  STENO_ON_CALL double value(const float* row, int label) const noexcept {
+  double value(const float* row, int label) const noexcept {
     if (std::isnan(row[label])) return never;  // it would upset every order
     const auto v = static_cast<double>(row[label]);
     return label == options_.blank && options_.blank_scale != 1.0f
