@@ -28,7 +28,7 @@ endforeach()
 list(APPEND steno_pipeline_units ${steno_pipeline_openers})
 unset(steno_pipeline_openers)
 add_library(steno_pipelines STATIC EXCLUDE_FROM_ALL ${steno_pipeline_units})
-# What they have in common is compiled once in each of two units, at up to 2 GB a unit. Families of relatives stand
+# What they have in common is compiled once in each of two units, at 1.7 GB a unit. Families of relatives stand
 # together, here those with conformers and CTC: the two units have a seventh less code than three in alphabetical order.
 if(NOT DEFINED CMAKE_UNITY_BUILD)
   set_target_properties(steno_pipelines PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
