@@ -65,12 +65,13 @@ double fraction(Clock now, Ideal ideal, F& turn) {
   const int pairs = static_cast<int>(std::clamp(0.3 / once, 3.0, 25.0));
   const int turns = static_cast<int>(std::clamp(std::round(2e-3 / once), 1.0, 1000.0));
   std::vector<double> ratios;
+  double before = ideal();
   for (int i = 0; i < pairs; ++i) {
-    const double before = ideal();
     from = now();
     for (int k = 0; k < turns; ++k) turn();
-    const double taken = (now() - from) / turns;
-    ratios.push_back(0.5 * (before + ideal()) / taken);
+    const double taken = (now() - from) / turns, after = ideal();
+    ratios.push_back(0.5 * (before + after) / taken);
+    before = after;
   }
   return median(std::move(ratios));
 }
