@@ -36,10 +36,15 @@ def benchmarks(workload):
     return [name.format(f) for f in (*formats, SPANS)]
 
 
+class Failed(Exception):
+    """A peer did not do what it was to do."""
+
+
 class Onnxruntime:
     """Its CPU library: Python's, by bench/peers/onnxruntime_turns, or that of the npm package onnxruntime-node, by
     bench/peers/onnxruntime.js."""
     name = "onnxruntime"
+    failure = ""  # why it is left out
     formats = ("int8", "f32")
     # Graphs of bench/peers/onnxruntime_models; the second, if any, does less than steno.
     graphs = {
@@ -112,7 +117,7 @@ class Onnxruntime:
                 self.process.stdin.flush()
                 line = self.process.stdout.readline()
                 if not line:
-                    sys.exit("bench/report: the peer onnxruntime stopped")
+                    raise Failed("it stopped")
                 told = json.loads(line)
                 rows[row][form] = {"mean_s": told["mean"] / 1e3, "error": told["error"]}
         return rows
@@ -121,6 +126,7 @@ class Onnxruntime:
 class WhisperCpp:
     """whisper-bench of a build folder of whisper.cpp."""
     name = "whisper.cpp"
+    failure = ""  # why it is left out
     formats = ("q8_0", "f16")
     # What it prints, and how many of its "runs" are one turn.
     figures = {
@@ -177,7 +183,9 @@ class WhisperCpp:
         for workload, (what, runs) in self.figures.items():
             match = re.search(rf"{what} time = *([\d.]+) ms / *(\d+) runs", done.stderr)
             if match is None:
-                sys.exit(f"bench/report: {self.program} did not print its {what} time:\n{done.stderr[-1000:]}")
+                last = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+                raise Failed(f"{self.program.name} -m {self.model(form).name}: exit {done.returncode}, no {what} time; "
+                             f"the last that it printed: {last}")
             found[workload] = float(match[1]) / 1e3 / int(match[2]) * runs
         return found
 
@@ -210,7 +218,8 @@ def chosen(expression):
 
 def measure_round(peers, steno, seconds, expression):
     """row -> {"steno": {format: seconds}, peer: {format: {"beside": steno's format, "mean_s": seconds, ...}}}; calls
-    `steno(program, expression)` for name -> seconds of benchmarks."""
+    `steno(program, expression)` for name -> seconds of benchmarks. A peer that fails is taken off `peers`, and what it
+    says goes into its `failure`."""
     rows = {}
     for workload in chosen(expression):
         able = [peer for peer in peers if peer.measures(workload)]
@@ -221,7 +230,13 @@ def measure_round(peers, steno, seconds, expression):
         took = steno(program, f"^({'|'.join(names)})$")
         ours = {form: took[name] for form, name in zip((*formats, SPANS), names) if name in took}
         for peer in able:
-            for row, theirs in peer.measure(workload, seconds).items():
+            try:
+                found = peer.measure(workload, seconds)
+            except Failed as e:
+                peer.failure = str(e)
+                peers.remove(peer)
+                continue
+            for row, theirs in found.items():
                 rows.setdefault(row, {"steno": ours})[peer.name] = {
                     form: {"beside": beside, **figure} for beside, (form, figure) in zip(formats, theirs.items())}
     return rows
@@ -235,11 +250,11 @@ def summary(rounds):
     """One row of all rounds: times of steno and of each peer, and ratios where steno has a benchmark."""
     first = rounds[0]
     made = {"steno": {form: spread([r["steno"][form] for r in rounds]) for form in first["steno"]}}
-    for peer in (key for key in first if key != "steno"):
+    for peer in (key for key in first if key != "steno" and all(key in r for r in rounds)):
         made[peer] = {}
         for form, figure in first[peer].items():
-            taken = [r[peer][form].pop("mean_s") for r in rounds]
-            made[peer][form] = {**figure, **spread(taken)}
+            taken = [r[peer][form]["mean_s"] for r in rounds]
+            made[peer][form] = {**{key: value for key, value in figure.items() if key != "mean_s"}, **spread(taken)}
             def ratio(ours):
                 return statistics.median(t / r["steno"][ours] for t, r in zip(taken, rounds))
             if figure["beside"] in first["steno"]:
@@ -262,8 +277,11 @@ def page(results, peers):
         eight, floats = about["formats"]
         heads = [f"steno, q8_0 | {eight} | ratio", f"{SPANS} | ratio", f"steno, floats | {floats} | ratio"]
         columns = sum(head.count("|") + 1 for head in heads)
-        lines += ["", f"### {peer} {about['version']}", "", "| | " + " | ".join(heads) + " |",
-                  "|---|" + "---:|" * columns]
+        lines += ["", f"### {peer} {about['version']}", ""]
+        if "failure" in about:
+            lines += textwrap.wrap(f"Left out, as it failed: {about['failure']}", 120)
+            continue
+        lines += ["| | " + " | ".join(heads) + " |", "|---|" + "---:|" * columns]
         rows = {name: r for name, r in results.items() if peer in r}
         for name, r in rows.items():
             cells = [name]
