@@ -113,8 +113,11 @@ class Onnxruntime:
         for row, graph in zip((workload, f"{workload}: *less*"), self.graphs[workload]):
             rows[row] = {}
             for form in self.formats:
-                self.process.stdin.write(f"{graph}-{form} {seconds}\n")
-                self.process.stdin.flush()
+                try:
+                    self.process.stdin.write(f"{graph}-{form} {seconds}\n")
+                    self.process.stdin.flush()
+                except BrokenPipeError:
+                    raise Failed("it stopped") from None
                 line = self.process.stdout.readline()
                 if not line:
                     raise Failed("it stopped")
