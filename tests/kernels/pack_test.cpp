@@ -121,9 +121,10 @@ TEST(pack, block_formats_unpack_to_their_values) {
 }
 
 TEST(pack, keeps_formats_at_about_their_bits) {
-  const std::pair<dtype, double> bits[] = {{dtype::q8_0, 8.5},   {dtype::q4_0, 4.5},    {dtype::q4_1, 5},
-                                           {dtype::q5_0, 5.5},   {dtype::q5_1, 6},      {dtype::q4_k, 4.625},
-                                           {dtype::q5_k, 5.625}, {dtype::q6_k, 6.5625}, {dtype::q8_128, 8.125}};
+  const std::pair<dtype, double> bits[] = {{dtype::q8_0, 8.5},    {dtype::q4_0, 4.5},    {dtype::q4_1, 5},
+                                           {dtype::q5_0, 5.5},    {dtype::q5_1, 6},      {dtype::q2_k, 3.125},
+                                           {dtype::q3_k, 3.5625}, {dtype::q4_k, 4.625},  {dtype::q5_k, 5.625},
+                                           {dtype::q6_k, 6.5625}, {dtype::q8_128, 8.125}};
   for (const auto& [format, want] : bits) {
     const weights::weight_ref w{.format = format, .rows = 64, .cols = 1024};
     EXPECT_EQ(static_cast<double>(packed_bytes(w)) * 8 / (64 * 1024), want) << core::info(format).name;

@@ -27,8 +27,9 @@ struct block_stage {
   void store(int bits, std::byte* out) const noexcept {
     const std::byte* from[group];
     for (std::size_t c = 0; c < 16; ++c) from[c] = reinterpret_cast<const std::byte*>(dwords[c]);
-    for (std::size_t c = 0; c < 16; c += 4) pack_square<0>(from + c, 0, out + 4 * c);
-    for (std::size_t v = 4; v < static_cast<std::size_t>(bits); ++v)
+    const std::size_t squares = bits < 4 ? 0 : 4;
+    for (std::size_t c = 0; c < 16 && squares != 0; c += 4) pack_square<0>(from + c, 0, out + 4 * c);
+    for (std::size_t v = squares; v < static_cast<std::size_t>(bits); ++v)
       for (std::size_t c = 0; c < 16; ++c) std::memcpy(out + 64 * v + 4 * c, dwords[c] + v, 4);
   }
 };
@@ -47,14 +48,22 @@ struct column_writer {
   void put(std::size_t vector, std::uint32_t v) const { quants[vector] = v; }
   /// Nibbles as they are stored in 16 bytes.
   void nibbles(const std::uint8_t* q) const { std::memcpy(quants, q, 16); }
-  /// Values (q[l] >> shift) & mask, mask below 16, of 32 bytes.
-  void values(const std::uint8_t* q, int shift, std::uint32_t mask) const {
-    mask *= 0x01010101u;
+  /// Values (q[l] >> shift) & 15 of 32 bytes.
+  void nibbles(const std::uint8_t* q, int shift) const {
+    const std::uint32_t mask = 0x0f0f0f0f;
     dwords low, high;
     std::memcpy(&low, q, 16);
     std::memcpy(&high, q + 16, 16);
     low = (low >> static_cast<std::uint32_t>(shift) & mask) | (high >> static_cast<std::uint32_t>(shift) & mask) << 4u;
     std::memcpy(quants, &low, 16);
+  }
+  /// Values (q[l] >> shift) & 3 of 32 bytes.
+  void pairs(const std::uint8_t* q, int shift) const {
+    for (std::size_t v = 0; v < 2; ++v) {
+      std::uint32_t bytes = 0;
+      for (std::size_t j = 0; j < 4; ++j) bytes |= (four(q + 8 * j + 4 * v) >> shift & 0x03030303u) << 2 * j;
+      put(v, bytes);
+    }
   }
   /// Fifth bits: bit l of a word.
   void fifth(const std::uint8_t* h) const {
@@ -68,15 +77,11 @@ struct column_writer {
     }
     put(4, bytes);
   }
-  /// Third or fifth bits: bit `shift` of 32 bytes, as plane `vector` or into bit 2 of the nibbles.
-  void fifth(const std::uint8_t* h, int shift) const {
+  /// Third or fifth bits: bit `shift` of 32 bytes, behind `vector` vectors.
+  void next_bit(std::size_t vector, const std::uint8_t* h, int shift) const {
     std::uint32_t bytes = 0;
     for (int j = 0; j < 8; ++j) bytes |= (four(h + 4 * j) >> shift & 0x01010101u) << j;
-    put(4, bytes);
-  }
-  void third(const std::uint8_t* h, int shift) const {
-    for (std::size_t t = 0; t < 4; ++t)
-      quants[t] |= (four(h + 4 * t) >> shift & 0x01010101u) << 2 | (four(h + 16 + 4 * t) >> shift & 0x01010101u) << 6;
+    put(vector, bytes);
   }
   /// Bits four and five: two bits of 32 bytes from `shift` on.
   void upper_two(const std::uint8_t* h, int shift) const {
@@ -131,7 +136,7 @@ inline void put_block(const weights::blocks::q5_1& from, const column_writer& to
 }
 template <int S>
 STENO_INLINE void put_part(const weights::blocks::q2_k& from, const column_writer& to) noexcept {
-  to.values(from.q + 32 * (S / 4), 2 * (S % 4), 3);
+  to.pairs(from.q + 32 * (S / 4), 2 * (S % 4));
   for (std::size_t k = 0; k < 2; ++k) {
     const int factors = from.s[2 * S + k];
     to.factor(k, factors & 15);
@@ -140,22 +145,22 @@ STENO_INLINE void put_part(const weights::blocks::q2_k& from, const column_write
 }
 template <int S>
 STENO_INLINE void put_part(const weights::blocks::q3_k& from, const column_writer& to) noexcept {
-  to.values(from.q + 32 * (S / 4), 2 * (S % 4), 3);
-  to.third(from.high, S);
+  to.pairs(from.q + 32 * (S / 4), 2 * (S % 4));
+  to.next_bit(2, from.high, S);
   to.factor(0, weights::blocks::q3_k_scale(from.s, 2 * S));
   to.factor(1, weights::blocks::q3_k_scale(from.s, 2 * S + 1));
 }
 template <int S>
 STENO_INLINE void put_part(const weights::blocks::q4_k& from, const column_writer& to) noexcept {
-  to.values(from.q + 32 * (S / 2), 4 * (S % 2), 15);
+  to.nibbles(from.q + 32 * (S / 2), 4 * (S % 2));
   const auto [scale, minimum] = weights::blocks::k_scale(from.s, S);
   to.factor(0, scale);
   to.factor(1, minimum);
 }
 template <int S>
 STENO_INLINE void put_part(const weights::blocks::q5_k& from, const column_writer& to) noexcept {
-  to.values(from.q + 32 * (S / 2), 4 * (S % 2), 15);
-  to.fifth(from.high, S);
+  to.nibbles(from.q + 32 * (S / 2), 4 * (S % 2));
+  to.next_bit(4, from.high, S);
   const auto [scale, minimum] = weights::blocks::k_scale(from.s, S);
   to.factor(0, scale);
   to.factor(1, minimum);
@@ -163,7 +168,7 @@ STENO_INLINE void put_part(const weights::blocks::q5_k& from, const column_write
 template <int S>
 STENO_INLINE void put_part(const weights::blocks::q6_k& from, const column_writer& to) noexcept {
   constexpr int half = S / 4, j = S % 4;
-  to.values(from.low + 64 * half + 32 * (j & 1), 4 * (j / 2), 15);
+  to.nibbles(from.low + 64 * half + 32 * (j & 1), 4 * (j / 2));
   to.upper_two(from.high + 32 * half, 2 * j);
   to.factor(0, from.s[2 * S]);
   to.factor(1, from.s[2 * S + 1]);

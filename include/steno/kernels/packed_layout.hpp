@@ -11,12 +11,14 @@
 //   q8_0            tiles [blocks][512], then scales [blocks][16] f16
 //   q8_128          tiles [blocks][512], then scales [blocks / 4][16] f16
 //   others, a block [256] nibbles: byte p is byte p of the tile (low half) and byte p + 256 (high half), without bias;
-//                   five bits: [64], bit j of byte p is bit 4 of byte 64 j + p; six bits: [2][64], bits 2 j and 2 j + 1
-//                   of byte (h, p) are bits 4 and 5 of byte 64 (4 h + j) + p; then scales and minima, [16] f16 each
+//                   below four bits [128] of two bits each: bits 2 j and 2 j + 1 of byte p are byte p + 128 j; one bit
+//                   more (three, five): [64], bit j of byte p is the next bit of byte 64 j + p; two more (six):
+//                   [2][64], bits 2 j and 2 j + 1 of byte (h, p) are bits 4 and 5 of byte 64 (4 h + j) + p; then scales
+//                   and minima, [16] f16 each
 //   K formats       per 256 values: [16] f16 d, [16] f16 -dmin (where there is one), then eight such blocks whose
 //                   scales and minima are factors of them, [16] s8 each or [2][16] where 16 values share a scale
 // Rows beyond the last have scale and minimum 0; the number of groups is even, since tiles take two. Bits per weight:
-// those of the file, but q4_k 4.6, q5_k 5.6, q2_k 5.1, q3_k 4.6, iq4_nl 8.5 (as q8_0). Tested in
+// those of the file, but q2_k 3.1, q3_k 3.6, q4_k 4.6, q5_k 5.6, iq4_nl 8.5 (as q8_0). Tested in
 // tests/kernels/pack_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,6 +27,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -47,9 +50,12 @@ inline constexpr extent group = 16;               // outputs that share a vector
 inline constexpr std::size_t group_quants = 512;  // bytes of one block of a group as tiles read it
 inline constexpr std::size_t group_scales = 32;   // f16
 
+/// Bits of a quant that lie together, in as many vectors of 64 bytes; a quant of more has the others behind them.
+constexpr int low_bits(int bits) { return bits == 8 ? 8 : bits < 4 ? 2 : 4; }
+
 /// The packed form of a format of the family int8_blocks.
 struct block_layout {
-  int bits = 0;         // of a quant: 8, 4, 5 or 6; 0: not of this family
+  int bits = 0;         // of a quant: 8, or 2 to 6; 0: not of this family
   int bias = 0;         // byte of a tile = packed bits + bias (which is 128 minus the format's own offset)
   bool minima = false;  // value = scale * q + min
   bool halves = false;  // 16 values share a scale, not 32
@@ -83,9 +89,9 @@ constexpr block_layout layout_of(dtype format) {
     case dtype::q5_1:
       return {.bits = 5, .bias = 128, .minima = true};
     case dtype::q2_k:
-      return {.bits = 4, .bias = 128, .minima = true, .halves = true, .super = true};
+      return {.bits = 2, .bias = 128, .minima = true, .halves = true, .super = true};
     case dtype::q3_k:
-      return {.bits = 4, .bias = 124, .halves = true, .super = true};
+      return {.bits = 3, .bias = 124, .halves = true, .super = true};
     case dtype::q4_k:
       return {.bits = 4, .bias = 128, .minima = true, .super = true};
     case dtype::q5_k:
@@ -95,6 +101,35 @@ constexpr block_layout layout_of(dtype format) {
     default:
       return {};
   }
+}
+
+/// Whether Member of their layouts is the same for all formats with so many bits.
+template <int Bits, auto Member>
+constexpr bool agree() {
+  const block_layout* first = nullptr;
+  block_layout layouts[std::size(core::dtype_table)];
+  for (std::size_t i = 0; i < std::size(layouts); ++i) {
+    layouts[i] = layout_of(core::dtype_table[i].type);
+    if (layouts[i].bits != Bits) continue;
+    if (first != nullptr && first->*Member != layouts[i].*Member) return false;
+    first = layouts + i;
+  }
+  return true;
+}
+/// A layout with so many bits: what all of them have in common is known to the compiler.
+template <int Bits>
+constexpr block_layout known_layout(block_layout l) {
+  constexpr block_layout one = [] {
+    for (const core::dtype_info& d : core::dtype_table)
+      if (layout_of(d.type).bits == Bits) return layout_of(d.type);
+    return block_layout{};
+  }();
+  l.bits = Bits;
+  if constexpr (agree<Bits, &block_layout::bias>()) l.bias = one.bias;
+  if constexpr (agree<Bits, &block_layout::minima>()) l.minima = one.minima;
+  if constexpr (agree<Bits, &block_layout::halves>()) l.halves = one.halves;
+  if constexpr (agree<Bits, &block_layout::super>()) l.super = one.super;
+  return l;
 }
 
 /// Groups of a matrix with `rows` rows.

@@ -15,7 +15,7 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 /// Into which cache a line is fetched: `first`, or no nearer than `second`.
-enum class cache_level { first, second };
+enum class cache_level : unsigned char { first, second };
 
 struct read_ahead {
   struct of_blocks {

@@ -6,7 +6,6 @@
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <steno/core/bit_cast.hpp>
 #include <steno/kernels/isa/avx2.hpp>
 #include <steno/kernels/product/table.hpp>
 

@@ -3,7 +3,6 @@
 // The walk: product/int8_rows.inl. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <steno/core/bit_cast.hpp>
 #include <steno/kernels/product/avx512.hpp>
 
 // Regions follow; everything they use is included above.
@@ -14,7 +13,7 @@ namespace kernels::avx512vnni {
 namespace product {
 using avx512::f32x16, avx512::load, avx512::load_f16, avx512::load_i8, avx512::store, avx512::zero, avx512::broadcast;
 using avx512::fma, avx512::operator*;
-using avx512::product::byte_vector, avx512::product::load_bytes, avx512::product::shifted;
+using avx512::product::quants_of;
 
 STENO_INLINE __m512i four_of(const std::int8_t* x) {
   std::int32_t four;

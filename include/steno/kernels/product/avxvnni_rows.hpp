@@ -3,7 +3,6 @@
 // The walk: product/int8_rows.inl. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <steno/core/bit_cast.hpp>
 #include <steno/kernels/product/avx2.hpp>
 
 // Regions follow; everything they use is included above.
@@ -14,7 +13,7 @@ namespace kernels::avxvnni {
 namespace product {
 using avx2::f32x16, avx2::load, avx2::load_f16, avx2::load_i8, avx2::store, avx2::zero, avx2::broadcast, avx2::fma;
 using avx2::operator*;
-using avx2::product::byte_vector, avx2::product::load_bytes, avx2::product::shifted, avx2::product::four_of;
+using avx2::product::quants_of, avx2::product::four_of;
 
 /// Not avx2::product::counts: by that type its functions would be found beside these.
 struct counts {

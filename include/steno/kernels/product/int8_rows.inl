@@ -13,18 +13,6 @@
 // C>(all, d, x, block, next_group): d[I] += row I / C by values 4 First to 4 First + 15 of group I % C.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Vector J of a tile, without bias, of a block as packed_layout.hpp has it; with fewer lanes than 64, its first bytes.
-template <int Bits, int J>
-STENO_INLINE byte_vector quants_of(const std::byte* block) {
-  const std::uint8_t nibble = 15, fifth = 16, upper = 48;
-  const byte_vector v = load_bytes(block + 64 * (Bits == 8 ? J : J % 4));
-  if constexpr (Bits == 8) return v;
-  byte_vector quants = shifted<(J < 4 ? 0 : 4)>(v) & nibble;
-  if constexpr (Bits == 5) quants |= shifted<J - 4>(load_bytes(block + 256)) & fifth;
-  if constexpr (Bits == 6) quants |= shifted<2 * (J % 4) - 4>(load_bytes(block + (J < 4 ? 256 : 320))) & upper;
-  return quants;
-}
-
 /// Scales of 16 columns.
 struct column_scales {
   f32x16 scale, origin;
@@ -89,18 +77,17 @@ template <int Bits, extent Span, int C, int... I>
   constexpr bool apart = Bits == 8;  // scales lie behind all quants
   constexpr int lines = apart ? 8 : Bits + 1;
   const operand& x = *s.x;
-  const detail::block_layout& l = s.layout;
-  const bool super = !apart && l.super, halves = !apart && l.halves, minima = !apart && l.minima;
+  const detail::block_layout l = detail::known_layout<Bits>(s.layout);
+  const bool super = l.super, halves = l.halves, minima = l.minima;
   const extent blocks = x.cols / detail::block, scale_count = blocks / Span, plane = halves ? x.plane : 0;
   const std::size_t next = s.next_group, quants = l.plane_bytes(), other = C > 1 ? next : 0;
   const std::size_t step = apart ? quants : l.block_bytes(), vector = super ? 16 : 32;
   const std::size_t first_minima = l.vectors() * vector, second = halves ? vector : 0;
   const std::size_t head = minima ? 64 : 32;   // of eight blocks: their factors
-  const std::int32_t unbiased = 128 - l.bias;  // bytes have no bias here
+  const float unbiased = 1 - static_cast<float>(l.bias) / 128;  // bytes have no bias here
   const auto start = [=](float biased) __attribute__((always_inline)) {
     if constexpr (apart) return start_at(signed_bytes ? detail::sum_origin : biased);
-    constexpr auto origin = core::bit_cast<std::int32_t>(detail::sum_origin);
-    return start_at(core::bit_cast<float>((core::bit_cast<std::int32_t>(biased) - origin) / 128 * unbiased + origin));
+    return start_at((biased - detail::sum_origin) * unbiased + detail::sum_origin);  // whole numbers: exact
   };
   const std::int8_t* xq = x.quants;
   const std::byte *p = s.packed + static_cast<std::size_t>(g) * next,
@@ -197,6 +184,8 @@ void int8_row_strip(const detail::strip& s) noexcept {
   const int bits = s.layout.bits;
   if (bits == 8)
     s.layout.span == 1 ? int8_few_rows<8, 1, few_rows(8)>(s) : int8_few_rows<8, detail::long_span, few_rows(8)>(s);
+  if (bits == 2) int8_few_rows<2, 1, few_rows(2)>(s);
+  if (bits == 3) int8_few_rows<3, 1, few_rows(3)>(s);
   if (bits == 4) int8_few_rows<4, 1, few_rows(4)>(s);
   if (bits == 5) int8_few_rows<5, 1, few_rows(5)>(s);
   if (bits == 6) int8_few_rows<6, 1, few_rows(6)>(s);

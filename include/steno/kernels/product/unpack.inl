@@ -21,34 +21,26 @@ STENO_INLINE byte_vector shifted(byte_vector v) {
   if constexpr (N < 0) return reinterpret_cast<byte_vector>(p << static_cast<std::uint16_t>(-N));
 }
 
-/// Vectors J and J + 4 of a tile of Bits-bit quants.
+/// Vector J of a tile, without bias, of a block as packed_layout.hpp has it; with fewer lanes than 64, its first bytes.
 template <int Bits, int J>
-STENO_INLINE void unpack_vectors(const std::byte* in, std::uint8_t bias, std::byte* out) {
-  const std::uint8_t nibble = 15, fifth = 16, upper = 48;
-  for (int i = 0; i < 64; i += byte_lanes) {
-    const byte_vector v = load_bytes(in + 64 * J + i);
-    byte_vector low = v & nibble, high = shifted<4>(v) & nibble;
-    if constexpr (Bits == 5) {
-      const byte_vector plane = load_bytes(in + 256 + i);
-      low |= shifted<J - 4>(plane) & fifth;
-      high |= shifted<J>(plane) & fifth;
-    }
-    if constexpr (Bits == 6) {
-      low |= shifted<2 * J - 4>(load_bytes(in + 256 + i)) & upper;
-      high |= shifted<2 * J - 4>(load_bytes(in + 320 + i)) & upper;
-    }
-    low += bias;
-    high += bias;
-    std::memcpy(out + 64 * J + i, &low, byte_lanes);
-    std::memcpy(out + 64 * (J + 4) + i, &high, byte_lanes);
-  }
+STENO_INLINE byte_vector quants_of(const std::byte* block) {
+  constexpr int low = detail::low_bits(Bits);
+  const byte_vector v = load_bytes(block + 64 * (J % low));
+  if constexpr (Bits == 8) return v;
+  const std::uint8_t lowest = (1 << low) - 1, next = 1 << low % 8, upper = 48;
+  byte_vector quants = shifted<J / low * low>(v) & lowest;
+  if constexpr (Bits - low == 1) quants |= shifted<J - low>(load_bytes(block + 64 * low)) & next;
+  if constexpr (Bits - low == 2) quants |= shifted<2 * (J % 4) - 4>(load_bytes(block + (J < 4 ? 256 : 320))) & upper;
+  return quants;
 }
-template <int Bits>
-STENO_INLINE void unpack_tile(const std::byte* in, std::uint8_t bias, std::byte* out) {
-  unpack_vectors<Bits, 0>(in, bias, out);
-  unpack_vectors<Bits, 1>(in, bias, out);
-  unpack_vectors<Bits, 2>(in, bias, out);
-  unpack_vectors<Bits, 3>(in, bias, out);
+/// A tile: all of its vectors before the first is written, so that what several have in common is loaded once.
+template <int Bits, int... J>
+STENO_INLINE void unpack_tile(std::integer_sequence<int, J...>, const std::byte* in, std::uint8_t bias,
+                              std::byte* out) {
+  for (int i = 0; i < 64; i += byte_lanes) {
+    const byte_vector v[] = {quants_of<Bits, J>(in + i) + bias...};
+    (std::memcpy(out + 64 * J + i, v + J, byte_lanes), ...);
+  }
 }
 
 STENO_INLINE f32x16 halves_at(const std::byte* p) {
@@ -81,9 +73,12 @@ void unpack(const detail::unpack_job& job) noexcept {
     if (job.fetches)
       for (std::size_t line = 0; line < l.plane_bytes(); line += 128) __builtin_prefetch(ahead + line, 0, 2);
     ahead += l.block_bytes();
-    if (l.bits == 4) unpack_tile<4>(in, bias, out);
-    if (l.bits == 5) unpack_tile<5>(in, bias, out);
-    if (l.bits == 6) unpack_tile<6>(in, bias, out);
+    constexpr std::make_integer_sequence<int, 8> vectors;
+    if (l.bits == 2) unpack_tile<2>(vectors, in, bias, out);
+    if (l.bits == 3) unpack_tile<3>(vectors, in, bias, out);
+    if (l.bits == 4) unpack_tile<4>(vectors, in, bias, out);
+    if (l.bits == 5) unpack_tile<5>(vectors, in, bias, out);
+    if (l.bits == 6) unpack_tile<6>(vectors, in, bias, out);
     in += l.plane_bytes();
     for (std::size_t v = 0; v < l.vectors(); ++v, scales += 16, in += l.super ? 16 : 32)
       store(scales, l.super ? scale * load_i8(reinterpret_cast<const std::int8_t*>(in)) : halves_at(in));
