@@ -26,6 +26,8 @@ struct imported_tensor {
   bool product = false;                   ///< a matrix that only products read: its format may be chosen
   std::span<const std::byte> bytes = {};  ///< as stored, when the source can show them; else empty
   std::function<void(std::span<float>)> read = {};  ///< all values, row-major
+  /// The same in format `stored`, of what the source can show in another order; else empty.
+  std::function<void(std::span<std::byte>)> write = {};
 
   weights::mapped_file* file = nullptr;  ///< that `bytes` lie in, where it is known; the model's source owns it
 

@@ -7,7 +7,9 @@
 #include <steno/weights/blocks.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "families.hpp"
@@ -58,27 +60,45 @@ bool laid_out_anew(const core::stored& how, extent rows, extent cols, extent inp
 
 using reader = std::function<void(std::span<float>)>;
 
-reader taps_first(reader read, std::size_t taps, std::size_t channels, std::shared_ptr<const folded_norm> norm) {
-  return [read = std::move(read), taps, channels, norm = std::move(norm)](std::span<float> y) {
+// The order in which a tensor's values are kept: extents of the kept one, and for a step along each of them how many
+// values of the stored one are passed over.
+struct value_order {
+  std::array<std::size_t, 4> extents, steps;
+
+  template <std::size_t Bytes>
+  void move(const std::byte* from, std::byte* to) const {
+    for (std::size_t a = 0; a < extents[0]; ++a)
+      for (std::size_t b = 0; b < extents[1]; ++b)
+        for (std::size_t c = 0; c < extents[2]; ++c) {
+          const std::byte* at = from + Bytes * (a * steps[0] + b * steps[1] + c * steps[2]);
+          for (std::size_t d = 0; d < extents[3]; ++d, at += Bytes * steps[3], to += Bytes) std::memcpy(to, at, Bytes);
+        }
+  }
+};
+reader in_order(reader read, const value_order& order) {
+  return [read = std::move(read), order](std::span<float> y) {
     std::vector<float> x(y.size());
     read(x);
-    for (std::size_t i = 0; i < channels; ++i)
-      for (std::size_t k = 0; k < taps; ++k)
-        y[k * channels + i] = norm == nullptr
-                                  ? x[i * taps + k]
-                                  : static_cast<float>(static_cast<double>(x[i * taps + k]) * norm->scale[i]);
+    order.move<sizeof(float)>(std::as_bytes(std::span(x)).data(), std::as_writable_bytes(y).data());
   };
 }
-// [inputs, outputs, taps] to [taps, outputs, inputs].
-reader spread(reader read, std::size_t inputs, std::size_t taps) {
-  return [read = std::move(read), inputs, taps](std::span<float> y) {
-    std::vector<float> x(y.size());
-    read(x);
-    const std::size_t outputs = y.size() / inputs / taps;
-    const float* from = x.data();
-    for (std::size_t i = 0; i < inputs; ++i)
-      for (std::size_t o = 0; o < outputs; ++o)
-        for (std::size_t k = 0; k < taps; ++k) y[(k * outputs + o) * inputs + i] = *from++;
+// How the stored values are brought into the order of [rows, cols]; `inputs` of a kernel.
+value_order order_of(const core::stored& how, std::size_t rows, std::size_t cols, std::size_t inputs) {
+  const auto first = static_cast<std::size_t>(how.first), second = static_cast<std::size_t>(how.second);
+  if (how.how == core::stored::form::taps)  // [channels, taps] to [taps, channels]
+    return {{1, 1, rows, cols}, {0, 0, 1, rows}};
+  if (how.how == core::stored::form::spread)  // [inputs, outputs, taps] to [taps, outputs, inputs]
+    return {{1, first, rows / first, cols}, {0, 1, first, rows}};
+  if (how.turned)  // [rows, inputs, height, width] to [rows, width, height, inputs]
+    return {{rows, second, first, inputs}, {cols, 1, second, first * second}};
+  const std::size_t rest = cols / inputs;  // [rows, inputs, rest] to [rows, rest, inputs]
+  return {{1, rows, rest, inputs}, {0, cols, 1, rest}};
+}
+reader scaled(reader read, std::size_t columns, std::shared_ptr<const folded_norm> norm) {
+  return [read = std::move(read), columns, norm = std::move(norm)](std::span<float> y) {
+    read(y);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      y[i] = static_cast<float>(static_cast<double>(y[i]) * norm->scale[i % columns]);
   };
 }
 reader bias_after(reader read, std::shared_ptr<const folded_norm> norm) {
@@ -92,31 +112,6 @@ reader bias_after(reader read, std::shared_ptr<const folded_norm> norm) {
     }
   };
 }
-// [rows, inputs, rest] to [rows, rest, inputs].
-reader inputs_last(reader read, std::size_t rows, std::size_t inputs) {
-  return [read = std::move(read), rows, inputs](std::span<float> y) {
-    std::vector<float> x(y.size());
-    read(x);
-    const std::size_t rest = y.size() / rows / inputs;
-    for (std::size_t r = 0; r < rows; ++r)
-      for (std::size_t i = 0; i < inputs; ++i)
-        for (std::size_t j = 0; j < rest; ++j) y[(r * rest + j) * inputs + i] = x[(r * inputs + i) * rest + j];
-  };
-}
-
-// [rows, inputs, height, width] to [rows, width, height, inputs].
-reader turned(reader read, std::size_t rows, std::size_t inputs, std::size_t height, std::size_t width) {
-  return [read = std::move(read), rows, inputs, height, width](std::span<float> y) {
-    std::vector<float> x(y.size());
-    read(x);
-    const float* from = x.data();
-    for (std::size_t r = 0; r < rows; ++r)
-      for (std::size_t i = 0; i < inputs; ++i)
-        for (std::size_t h = 0; h < height; ++h)
-          for (std::size_t w = 0; w < width; ++w) y[((r * width + w) * height + h) * inputs + i] = *from++;
-  };
-}
-
 extent positions(const core::stored& how) { return std::max<extent>(how.first, 1) * std::max<extent>(how.second, 1); }
 
 }  // namespace
@@ -305,19 +300,18 @@ void tensor_taker::add(const weight_wanted& w, const core::stored& how, stored_t
     made.read = bias_after(std::move(made.read), norm);
     made.bytes = {};
   } else if (laid_out_anew(how, shape.rows, shape.cols, inputs)) {
-    const auto in = static_cast<std::size_t>(inputs);
-    if (how.how == core::stored::form::taps)
-      made.read = taps_first(std::move(made.read), rows, cols, norm);
-    else if (how.how == core::stored::form::spread)
-      made.read = spread(std::move(made.read), cols, static_cast<std::size_t>(how.first));
-    else if (how.turned)
-      made.read = turned(std::move(made.read), rows, in, static_cast<std::size_t>(how.first),
-                         static_cast<std::size_t>(how.second));
-    else
-      made.read = inputs_last(std::move(made.read), rows, in);
-    made.bytes = {};
+    const value_order order = order_of(how, rows, cols, static_cast<std::size_t>(inputs));
+    made.read = in_order(std::move(made.read), order);
     // Blocks of other values have other scales.
-    if (made.stored != dtype::f32 && made.stored != dtype::bf16) made.stored = dtype::f16;
+    const dtype stored =
+        std::exchange(made.stored, made.stored == dtype::f32 || made.stored == dtype::bf16 ? made.stored : dtype::f16);
+    if (norm != nullptr)
+      made.read = scaled(std::move(made.read), cols, norm);
+    else if (stored == made.stored && !made.bytes.empty())
+      made.write = [order, from = made.bytes, whole = stored == dtype::f32](std::span<std::byte> to) {
+        whole ? order.move<4>(from.data(), to.data()) : order.move<2>(from.data(), to.data());
+      };
+    made.bytes = {};
   }
   if (w.product && from_.widened && !kernels::has_product(made.stored)) {
     made.stored = dtype::f16;

@@ -100,6 +100,7 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
     std::memcpy(out.data(), t.bytes.data(), out.size());
     return;
   }
+  if (t.write && t.stored == format) return t.write(out);
   const auto count = static_cast<std::size_t>(t.count());
   // An embedding is a gigabyte: what is kept as it is read needs no copy, and what the source shows goes by in pieces.
   const bool in_place = format == dtype::f32 && reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;

@@ -57,6 +57,7 @@ class reader {
       at_.stop("number of tokens", std::to_string(wanted) + " to " + std::to_string(s.vocabulary),
                std::to_string(count));
     std::vector<std::string> all;
+    all.reserve(wanted);
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto length = at_.number<std::uint32_t>("length of a token");
       const auto bytes = at_.take(length, "a token");

@@ -55,13 +55,17 @@ id_list in_order(const std::vector<int>& from) {
 }
 
 // What differs from openai's rules alone: all kinds of files of a published model become the same.
-void set_generation(weights::gguf_writer& file, const settings& s, const tokenizers::whisper_tokens& t) {
-  std::vector<int> never = t.non_speech_tokens(), first = t.encode(" ");
-  never.insert(never.end(), {t.transcribe, t.translate, t.sot, t.sot_prev, t.sot_lm, t.no_speech});
-  first.push_back(t.eot);
-  if (s.suppressed && *s.suppressed != in_order(never)) file.set("whisper.suppress_tokens", *s.suppressed);
-  if (s.first_suppressed && *s.first_suppressed != in_order(first))
-    file.set("whisper.begin_suppress_tokens", *s.first_suppressed);
+void set_generation(weights::gguf_writer& file, const settings& s, const std::vector<std::string>& tokens,
+                    bool multilingual) {
+  if (s.suppressed || s.first_suppressed) {
+    const tokenizers::whisper_tokens t(tokens, static_cast<extent>(s.vocabulary), multilingual);
+    std::vector<int> never = t.non_speech_tokens(), first = t.encode(" ");
+    never.insert(never.end(), {t.transcribe, t.translate, t.sot, t.sot_prev, t.sot_lm, t.no_speech});
+    first.push_back(t.eot);
+    if (s.suppressed && *s.suppressed != in_order(never)) file.set("whisper.suppress_tokens", *s.suppressed);
+    if (s.first_suppressed && *s.first_suppressed != in_order(first))
+      file.set("whisper.begin_suppress_tokens", *s.first_suppressed);
+  }
   if (!s.languages.empty()) file.set("whisper.languages", s.languages);
   if (!s.language.empty()) file.set("whisper.language", s.language);
   if (s.translate) file.set("whisper.translate", true);
@@ -118,7 +122,7 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
   }
   const bool usual = s.vocabulary >= 51865, told = s.told_multilingual.value_or(s.text > 0 || usual);
   if (s.text > 0 || told != usual) file.set("whisper.multilingual", told);
-  set_generation(file, s, tokenizers::whisper_tokens(tokens, static_cast<extent>(s.vocabulary), told));
+  set_generation(file, s, tokens, told);
   file.set("tokenizer.ggml.model", "gpt2");
   file.set("tokenizer.ggml.tokens", tokens);
 
