@@ -1,5 +1,5 @@
-# Run by steno_must_not_compile and steno_needs: COMPILER with FLAGS and BAD rejects SOURCE, saying MESSAGE in an error line
-# and ALSO anywhere. Where MOST is given, no more errors are said.
+# Run by steno_must_not_compile and steno_needs: COMPILER with FLAGS and BAD rejects SOURCE, saying MESSAGE in an error
+# line and ALSO anywhere. Where MOST is given, no more errors are said.
 # SPDX-License-Identifier: Apache-2.0
 set(ENV{LC_ALL} C)
 execute_process(COMMAND ${COMPILER} ${FLAGS} ${BAD} ${SOURCE} RESULT_VARIABLE failure ERROR_VARIABLE diagnostics)

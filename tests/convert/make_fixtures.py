@@ -120,7 +120,8 @@ processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
 
 
 def kind(i):
-    for number, test in ((2, processor.IsUnknown), (3, processor.IsControl), (5, processor.IsUnused), (6, processor.IsByte)):
+    for number, test in ((2, processor.IsUnknown), (3, processor.IsControl), (5, processor.IsUnused),
+                         (6, processor.IsByte)):
         if test(i):
             return number
     return 4 if processor.IdToPiece(i) == "<mark>" else 1
@@ -136,7 +137,8 @@ folder = here / "sense_voice"
 folder.mkdir(exist_ok=True)
 width, units, taps, heads, mels, stack = 32, 32, 3, 2, 4, 3
 names = ["<unk>", "<s>", "</s>", "<|zh|>", "<|en|>", "\u2581a", "b", "\u2581", "\u4f60"]
-shapes = {"embed.weight": (16, mels * stack), "ctc.ctc_lo.weight": (len(names), width), "ctc.ctc_lo.bias": (len(names),)}
+shapes = {"embed.weight": (16, mels * stack), "ctc.ctc_lo.weight": (len(names), width),
+          "ctc.ctc_lo.bias": (len(names),)}
 for layer_name, inputs in (("encoders0.0", mels * stack), ("encoders.0", width), ("tp_encoders.0", width)):
     for name, shape in {
         "self_attn.linear_out.weight": (width, width), "self_attn.linear_out.bias": (width,),
@@ -219,6 +221,7 @@ def field(number, content):  # a length-delimited protobuf field shorter than 12
 
 
 pieces_of_it = b"".join(
-    field(1, field(1, name.encode()) + b"\x15" + struct.pack("<f", -i) + bytes([0x18, 2 if i == 0 else 3 if i < 3 else 1]))
+    field(1, field(1, name.encode()) + b"\x15" + struct.pack("<f", -i)
+          + bytes([0x18, 2 if i == 0 else 3 if i < 3 else 1]))
     for i, name in enumerate(names))
 (folder / "tiny.bpe.model").write_bytes(pieces_of_it + field(3, b"\x18\x00"))  # add_dummy_prefix: false

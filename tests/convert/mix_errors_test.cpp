@@ -120,7 +120,8 @@ TEST(mix_errors, more_bits_lose_less) {
   if (const char* const size = std::getenv("STENO_MIX_ERRORS"); size != nullptr && std::strcmp(size, "full") == 0)
     (void)errors<funasr::sense_voice_small>(true);
   std::map<std::string, double> e = errors<small>(false);
-  const char* const order[] = {"f16", "bf16", "bf16_a16", "q8_0", "q8_128", "q6_k", "q5_k_m", "q5_k", "q4_k_m", "q4_k", "q4_0"};
+  const char* const order[] = {"f16",    "bf16", "bf16_a16", "q8_0", "q8_128", "q6_k",
+                               "q5_k_m", "q5_k", "q4_k_m",   "q4_k", "q4_0"};
   for (std::size_t i = 1; i < std::size(order); ++i)
     EXPECT_LT(e[order[i - 1]], e[order[i]]) << order[i - 1] << " and " << order[i];
   EXPECT_LT(e["q5_1"], e["q5_0"]);

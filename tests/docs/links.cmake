@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 
-file(GLOB_RECURSE pages ${ROOT}/docs/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/tools/*.md ${ROOT}/tests/*.md)
+file(GLOB_RECURSE pages ${ROOT}/docs/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/tools/*.md
+     ${ROOT}/tests/*.md)
 list(FILTER pages EXCLUDE REGEX "/node_modules/")  # of packages that tests need
 foreach(page ${ROOT}/README.md ${pages})
   file(READ ${page} text)

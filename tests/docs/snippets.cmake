@@ -1,6 +1,6 @@
-# Every block of C++ in README.md stands in one of examples/*.cpp, between lines `// README begins` and `// README ends`;
-# those of docs/library.md stand between `// library begins` and `// library ends`. Several pieces of a program are one
-# block; indentation and empty lines do not count.
+# Every block of C++ in README.md stands in one of examples/*.cpp, between lines `// README begins` and
+# `// README ends`; those of docs/library.md stand between `// library begins` and `// library ends`. Several pieces of
+# a program are one block; indentation and empty lines do not count.
 # SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 

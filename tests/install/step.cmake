@@ -12,7 +12,8 @@ endfunction()
 
 # Runs the consumer, which prints the version.
 function(expect_version program)
-  execute_process(COMMAND ${program} OUTPUT_VARIABLE printed OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${program} OUTPUT_VARIABLE printed OUTPUT_STRIP_TRAILING_WHITESPACE
+                  COMMAND_ERROR_IS_FATAL ANY)
   if(NOT printed STREQUAL "steno ${VERSION}")
     message(FATAL_ERROR "${program} printed `${printed}`")
   endif()
@@ -29,8 +30,8 @@ elseif(STEP STREQUAL find_package)
   expect_version(${WORK}/consumer)
   expect_version(${WORK}/front_door)
 elseif(STEP STREQUAL add_subdirectory)
-  run(${CMAKE_COMMAND} -S ${HERE}/add_subdirectory -B ${WORK} ${consumer_options} -D STENO_SOURCE=${SOURCE} -D STENO_FFT=${FFT}
-      -D CMAKE_CXX_FLAGS_RELEASE=-O0)
+  run(${CMAKE_COMMAND} -S ${HERE}/add_subdirectory -B ${WORK} ${consumer_options} -D STENO_SOURCE=${SOURCE}
+      -D STENO_FFT=${FFT} -D CMAKE_CXX_FLAGS_RELEASE=-O0)
   run(${CMAKE_COMMAND} --build ${WORK})
   expect_version(${WORK}/consumer)
 elseif(STEP STREQUAL pkg_config)

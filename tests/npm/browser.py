@@ -42,7 +42,8 @@ async function run() {
   return { text: result.text, words: result.segments[0].words.length, finals, missing, seconds,
            duration: result.duration };
 }
-run().then((found) => (window.found = found), (failure) => (window.found = { failure: String(failure?.stack ?? failure) }));
+run().then((found) => (window.found = found), \
+(failure) => (window.found = { failure: String(failure?.stack ?? failure) }));
 </script>"""
 
 

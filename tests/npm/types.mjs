@@ -12,9 +12,12 @@ declare const model: Model, samples: Float32Array;
 `;
 const allowed = `
 const vad = await Vad.load();
-const result: Result = model.transcribe(samples, { language: "en", beam: 5, hotwords: ["a"], vad, progress: (d, t) => d < t });
+const result: Result = model.transcribe(samples, {
+  language: "en", beam: 5, hotwords: ["a"], vad, progress: (d, t) => d < t,
+});
 const text: string = result.segments[0].words[0].text;
-const stream = model.stream({ diarizer: await Diarizer.load(new Uint8Array(3)) }, (e: StreamEvent) => console.log(e.final, text));
+const stream = model.stream({ diarizer: await Diarizer.load(new Uint8Array(3)) },
+                            (e: StreamEvent) => console.log(e.final, text));
 stream.push(new Int16Array(3));
 stream.finish();
 stream.free();
@@ -22,7 +25,8 @@ const worker = await StenoWorker.open(), far = await worker.load(new Blob([]));
 console.log((await far.transcribe(samples, { beam: 5, progress: (d, t) => console.log(d, t) })).text, await version());
 try { await worker.close(); } catch (e) { if (e instanceof StenoError) console.log(e.status === "misuse"); }
 `;
-const refused = ["model.transcribe([0, 1]);", "model.stream({});", "new Model();", "model.transcribe(samples, { beam: () => 5 + '' });",
+const refused = ["model.transcribe([0, 1]);", "model.stream({});", "new Model();",
+                 "model.transcribe(samples, { beam: () => 5 + '' });",
                  "const words: string = model.transcribe(samples).segments[0].words;", "await Model.load(17);"];
 const folder = mkdtempSync(`${tmpdir()}/steno-types-`);
 function messages(program) {

@@ -77,7 +77,8 @@ test("a stream has the same events whatever the portions", async () => {
       return events;
     };
     const wanted = finals(train.length);
-    assert.equal(wanted.filter((e) => e.final && e.utterance.text !== "").map((e) => e.utterance.text).join(" "), said, name);
+    assert.equal(wanted.filter((e) => e.final && e.utterance.text !== "").map((e) => e.utterance.text).join(" "),
+                 said, name);
     for (const size of [1600, 777, 16000]) assert.deepEqual(finals(size), wanted, `${name}, ${size}`);
     model.free();
   }
@@ -89,8 +90,10 @@ test("what is wrong is said by name", async () => {
   fails(() => model.transcribe(train, { bream: 4 }), "error", /bream/);
   fails(() => model.transcribe(train, { language: "klingon" }), "error", /klingon/);
   fails(() => model.transcribe(train, { aligner: model }), "misuse", /aligner/);
-  await assert.rejects(Model.load(`${sources}/README.md`), (e) => e.status === "error" && /^README.md: /.test(e.message));
-  await assert.rejects(Model.load(`${sources}/nothing.gguf`), (e) => e.status === "error" && /nothing.gguf/.test(e.message));
+  await assert.rejects(Model.load(`${sources}/README.md`),
+                       (e) => e.status === "error" && /^README.md: /.test(e.message));
+  await assert.rejects(Model.load(`${sources}/nothing.gguf`),
+                       (e) => e.status === "error" && /nothing.gguf/.test(e.message));
   await assert.rejects(Model.load(new Uint8Array(0)), (e) => e.status === "error" && /empty/.test(e.message));
   await assert.rejects(Model.load(17), TypeError);
   fails(() => model.transcribe(train, { progress: () => false }), "cancelled", /./);
@@ -108,7 +111,9 @@ test("a stream ends as it should", async () => {
   assert.ok(broken.over);
   broken.free();
   let inner;
-  const nested = model.stream({}, () => { inner ??= (() => { try { nested.push(train); } catch (e) { return e; } })(); });
+  const nested = model.stream({}, () => {
+    inner ??= (() => { try { nested.push(train); } catch (e) { return e; } })();
+  });
   nested.push(train);
   assert.equal(inner.status, "misuse");
   const leaving = model.stream({}, () => leaving.free());
@@ -124,7 +129,8 @@ test("a stream ends as it should", async () => {
 test("speakers, speech, words and punctuation", async () => {
   const diarizer = await Diarizer.load(`${sources}/tests/golden/sortformer/model.gguf`);
   const vad = await Vad.load(model_file("fsmn-vad")), energy = await Vad.load();
-  const aligner = await Aligner.load(model_file("qwen3-aligner")), punctuator = await Punctuator.load(model_file("ct-punc"));
+  const aligner = await Aligner.load(model_file("qwen3-aligner"));
+  const punctuator = await Punctuator.load(model_file("ct-punc"));
   assert.ok(diarizer.speakers > 1);
   assert.ok(diarizer.diarize(train, { onset: 0.4, offset: 0.4 }).segments.every((s) => /^speaker_\d$/.test(s.speaker)));
   for (const one of [vad, energy]) assert.equal(one.detect(train).segments.length, 1, one.name);

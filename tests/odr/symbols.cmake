@@ -1,5 +1,5 @@
-# Reads the symbols of each unit's library: those that belong to steno carry exactly one ABI name per library, base and avx2
-# have different ones, and no symbol is defined in libraries of different ABIs.
+# Reads the symbols of each unit's library: those that belong to steno carry exactly one ABI name per library, base and
+# avx2 have different ones, and no symbol is defined in libraries of different ABIs.
 # SPDX-License-Identifier: Apache-2.0
 foreach(unit library IN ZIP_LISTS UNITS LIBRARIES)
   execute_process(COMMAND ${NM} --defined-only ${library} OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)

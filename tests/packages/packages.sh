@@ -20,7 +20,8 @@ for name in steno steno-models steno-dev libsteno0 libsteno-dev; do
 done
 [[ "$(field steno Depends)" == *libsndfile1* ]] || fail "steno does not depend on its libraries"
 [[ "$(field libsteno0 Depends)" == *libstdc++6* ]] || fail "libsteno0 does not depend on its libraries"
-[[ "$(field libsteno-dev Depends)" == *"libsteno0 (= $version-1)"* ]] || fail "libsteno-dev does not depend on libsteno0"
+[[ "$(field libsteno-dev Depends)" == *"libsteno0 (= $version-1)"* ]] ||
+  fail "libsteno-dev does not depend on libsteno0"
 for name in steno-models steno-dev; do [[ "$(field $name Architecture)" == all ]] || fail "architecture of $name"; done
 dpkg-deb --contents "$work"/libsteno0_*.deb | grep -q 'libsteno\.so$' && fail "libsteno0 has what is for linking"
 dpkg-deb --contents "$work"/steno_*.deb | awk '$2 != "root/root" { bad = 1 } END { exit bad }' || fail "owners"
@@ -43,7 +44,8 @@ done
 library="$(find "$work/root" -name libsteno.so)"
 export PKG_CONFIG_PATH="${library%/*}/pkgconfig"
 read -ra flags <<< "$(pkg-config --cflags --libs libsteno)"
-printf '#include <steno/steno.h>\n#include <stdio.h>\nint main(void) { return puts(steno_version()) < 0; }\n' > "$work/user.c"
+printf '#include <steno/steno.h>\n#include <stdio.h>\nint main(void) { return puts(steno_version()) < 0; }\n' \
+  > "$work/user.c"
 "${CC:-cc}" -std=c11 "$work/user.c" -o "$work/user" "${flags[@]}"
 [[ "$(LD_LIBRARY_PATH="${library%/*}" "$work/user")" == "$version" ]] || fail "the program in C"
 echo "packages: all five are as they should be"

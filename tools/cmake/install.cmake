@@ -8,8 +8,9 @@ install(TARGETS steno steno_native EXPORT stenoTargets
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT stenoTargets NAMESPACE steno:: DESTINATION ${STENO_CMAKE_DIR} COMPONENT development)
 
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/stenoConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/stenoConfig.cmake
-                              INSTALL_DESTINATION ${STENO_CMAKE_DIR} NO_SET_AND_CHECK_MACRO PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+configure_package_config_file(
+  ${CMAKE_CURRENT_LIST_DIR}/stenoConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/stenoConfig.cmake
+  INSTALL_DESTINATION ${STENO_CMAKE_DIR} NO_SET_AND_CHECK_MACRO PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/stenoConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stenoConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/stenoConfigVersion.cmake

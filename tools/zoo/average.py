@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Averages weights: what one more training changed is often noise in part, and half of the way is better than all of it.
+"""Averages weights: what one more training changed is often partly noise, and half of the way is better than all of it.
 
 usage: average.py OUT.pt WEIGHTS=SHARE WEIGHTS=SHARE ... [--prefix P]
 
 Weights are last.pt of runs or packaged models, whose names stand behind P in those of runs ("net." for U2++ and
-Paraformer). The first ones are those of a run and tell which tensors there are; what others lack is taken from them alone.
-Shares sum up to 1; a negative one goes on in the direction in which weights moved.
+Paraformer). The first ones are those of a run and tell which tensors there are; what others lack is taken from them
+alone. Shares sum up to 1; a negative one goes on in the direction in which weights moved.
 """
 import argparse
 import sys

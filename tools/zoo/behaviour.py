@@ -158,8 +158,8 @@ def plot(figures, path):
         rates = {row["name"]: row["rate"] for row in rows if "rate" in row}
         heights = [rates.get(line, rates.get(f"{line}, chunk 16", 0)) for line in lines]
         axes[0][0].bar([n + i * width for n in range(len(lines))], heights, width, label=family)
-    axes[0][0].set_xticks([n + 0.4 - width / 2 for n in range(len(lines))], [line.replace(", ", ",\n") for line in lines],
-                          fontsize=8)
+    axes[0][0].set_xticks([n + 0.4 - width / 2 for n in range(len(lines))],
+                          [line.replace(", ", ",\n") for line in lines], fontsize=8)
     axes[0][0].set_ylabel("word errors, %")
     axes[0][0].legend(fontsize=8)
     for family, values in delays.items():

@@ -152,7 +152,8 @@ def check_u2(case):
             chunk, left = stage.split("_")[1:3]
             left = -1 if left == "lall" else int(left[1:])
             case.compare(stage, model.encoder(x, frames, int(chunk[1:]), left)[0][0])
-    for n, hypothesis in enumerate(case.expected["full"]["prefix_beam"]["nbest"][: len(case.stages["decoder_logprobs"])]):
+    for n, hypothesis in enumerate(
+            case.expected["full"]["prefix_beam"]["nbest"][: len(case.stages["decoder_logprobs"])]):
         ids = hypothesis.get("ids", hypothesis.get("tokens"))
         for stage, decoder, way in (("decoder_logprobs", model.decoder.left_decoder, 1),
                                     ("r_decoder_logprobs", model.decoder.right_decoder, -1)):

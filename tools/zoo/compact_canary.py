@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts NeMo's golden case of Canary with an aggregate tokenizer down to what tests/golden/canary holds: the weights with
-made-up pieces beside the special tokens (of the encoder as halves: its stages are those of Parakeet), the rows that the
-decoder reads, its stages, and prompts, ids and texts of the beam searches.
+"""Cuts NeMo's golden case of Canary with an aggregate tokenizer down to what tests/golden/canary holds: the weights
+with made-up pieces beside the special tokens (of the encoder as halves: its stages are those of Parakeet), the rows
+that the decoder reads, its stages, and prompts, ids and texts of the beam searches.
 
 Usage: compact_canary.py CANARY_FLASH_CASE STENO_CONVERT OUT_DIR
 """
@@ -28,7 +28,8 @@ def without_vocabulary(case, out):
     with tarfile.open(case / "checkpoint" / "model.nemo") as tar:
         members = {pathlib.Path(m.name).name: tar.extractfile(m).read() for m in tar.getmembers() if m.isfile()}
     config = members["model_config.yaml"].decode()
-    for language, name in re.findall(r"^    (\w+):\n(?:      .*\n)*?      model_path: nemo:(\S+)", config, re.MULTILINE):
+    for language, name in re.findall(r"^    (\w+):\n(?:      .*\n)*?      model_path: nemo:(\S+)",
+                                     config, re.MULTILINE):
         if language != "spl_tokens":
             members[name] = sentencepiece_model(sizes[language], tags=())
     with tarfile.open(out, "w") as tar:

@@ -14,8 +14,9 @@ import tempfile
 
 from sentencepiece_file import sentencepiece_model
 
-STAGES = ("cmvn enc0_qkv enc0_fsmn_conv enc0_attn_linear_out enc0_self_attn enc0_norm2 enc0_ffn enc0_out encoders_0_out "
-          "encoders_1_out after_norm tp_encoders_0_out tp_encoders_1_out tp_norm ctc_logits ctc_log_probs").split()
+STAGES = ("cmvn enc0_qkv enc0_fsmn_conv enc0_attn_linear_out enc0_self_attn enc0_norm2 enc0_ffn enc0_out "
+          "encoders_0_out encoders_1_out after_norm tp_encoders_0_out tp_encoders_1_out tp_norm ctc_logits "
+          "ctc_log_probs").split()
 
 
 def main():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts NeMo golden cases down to what tests/golden/parakeet holds: the weights of the small streaming model with made-up
-pieces, features, stages and steps up to its <EOU>, TDT's joint scores with their steps, and CTC's log-probabilities.
+"""Cuts NeMo golden cases down to what tests/golden/parakeet holds: the weights of the small streaming model with
+made-up pieces, features, stages and steps up to its <EOU>, TDT's joint scores with their steps, and CTC's
+log-probabilities.
 
 Usage: compact_parakeet.py NEMO_CASES_DIR STENO_CONVERT OUT_DIR
 """

@@ -14,7 +14,8 @@ import subprocess
 import numpy
 
 CHUNKS = 17  # of 48 frames, and the 8 that the last of them looks ahead
-STATES = {13: "spkcache", 14: "model_probs spkcache_preds", 15: "model_probs spkcache spkcache_preds fifo fifo_preds mean_sil_emb"}
+STATES = {13: "spkcache", 14: "model_probs spkcache_preds",
+          15: "model_probs spkcache spkcache_preds fifo fifo_preds mean_sil_emb"}
 
 
 def stage(case, name):

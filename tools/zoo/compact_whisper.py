@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tests/golden/whisper: a small English-only Whisper with a made-up vocabulary, run by openai's own code on made-up
-sounds (tests/parity/whisper_compact_test.cpp makes the same): stages, decode() and transcribe() results.
+"""Makes tests/golden/whisper: a small English-only Whisper with a made-up vocabulary, run by openai's own code on
+made-up sounds (tests/parity/whisper_compact_test.cpp makes the same): stages, decode() and transcribe() results.
 
 Usage: compact_whisper.py FOLDER_WITH_OPENAIS_whisper_PACKAGE OUT_DIR
 
@@ -48,7 +48,8 @@ class Encoding:
             parts[i:i + 2] = [parts[i] + parts[i + 1]]
 
     def decode(self, ids, **_):
-        return b"".join(self.words[i] if i < WORDS else SPECIAL[i - WORDS].encode() for i in ids).decode(errors="replace")
+        return b"".join(self.words[i] if i < WORDS else SPECIAL[i - WORDS].encode()
+                        for i in ids).decode(errors="replace")
 
 
 def sound():
@@ -159,7 +160,8 @@ def main():
         result = {"decode": {}, "transcribe": {}}
         mel = whisper.log_mel_spectrogram(torch.from_numpy(pcm[:480000]))
         for name, options in windows.items():
-            d = decoding.decode(model, mel, decoding.DecodingOptions(language="en", fp16=False, sample_len=24, **options))
+            d = decoding.decode(model, mel, decoding.DecodingOptions(language="en", fp16=False, sample_len=24,
+                                                                     **options))
             result["decode"][name] = {"options": options, "tokens": d.tokens, "text": d.text,
                                       "avg_logprob": d.avg_logprob, "no_speech_prob": d.no_speech_prob,
                                       "compression_ratio": d.compression_ratio}
@@ -177,7 +179,8 @@ def main():
         model = build(seed)
         with torch.no_grad():
             result = run(model)
-            several = len(result["transcribe"]["plain"]["segments"]) > 2 and len(result["transcribe"]["words"]["segments"]) > 2
+            several = (len(result["transcribe"]["plain"]["segments"]) > 2
+                       and len(result["transcribe"]["words"]["segments"]) > 2)
             print(seed, [len(t["segments"]) for t in result["transcribe"].values()],
                   [len(d["tokens"]) for d in result["decode"].values()], file=sys.stderr)
             if several and ids(run(build(seed, 1e-5))) == ids(result) == ids(run(build(seed, -1e-5))):

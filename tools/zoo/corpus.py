@@ -60,12 +60,12 @@ class Example:
 class Batches:
     """Batches of similar lengths. Families derive from it and give `collate(examples)`; `self.rng` is theirs to use.
 
-    Everything drawn at random depends on the seed, the epoch and the step alone, so that a training that was interrupted
-    goes on with the very examples it would have had."""
+    Everything drawn at random depends on the seed, the epoch and the step alone, so that a training that was
+    interrupted goes on with the very examples it would have had."""
 
     long_share, most_joined, longest = 0.1, 6, 2500
-    # score(mels): how much a model makes of each of several sounds without speech. Where a family has one, half of those
-    # examples are the worst of `tries`.
+    # score(mels): how much a model makes of each of several sounds without speech. Where a family has one, half of
+    # those examples are the worst of `tries`.
     score, tries = None, 4
 
     def __init__(self, corpus, seed, batch, augment=True, nospeech=0.0, noise=None):
@@ -145,8 +145,8 @@ def padded(arrays, filling=0):
 
 
 def place(pieces, starts, frames, milliseconds, lead=0.0, spread=2.5):
-    """The frame that each piece is wanted on: a word's first piece on the frame where the word starts (frame n stands for
-    n * milliseconds - lead), the others spread over the word. None where they do not fit."""
+    """The frame that each piece is wanted on: a word's first piece on the frame where the word starts (frame n stands
+    for n * milliseconds - lead), the others spread over the word. None where they do not fit."""
     wanted, last, previous = [], -1, None
     for i, (ids, start) in enumerate(zip(pieces, starts)):
         first = (start + lead) / milliseconds
@@ -177,8 +177,8 @@ def numbered(words, bpe):
 
 
 def words_said(example, numbers, rows, milliseconds, late=0.0):
-    """The number of the word that each row is in, or was in `late` ms before; 0 before and behind speech; rows that may be
-    either are left out."""
+    """The number of the word that each row is in, or was in `late` ms before; 0 before and behind speech; rows that may
+    be either are left out."""
     said = np.full(rows, IGNORE, np.int64)
     before, starts, turns = 0.0, example.starts, example.turns
     for _, start, end in turns:

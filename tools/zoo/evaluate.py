@@ -224,8 +224,8 @@ class Judge:
             off += [got[j][1] - starts[i] for i, j in match(words, found)]
         off = np.array(off)
         near = (np.abs(off) <= 120).sum()
-        print(f"{name:34s} WER {100 * wrong / total:5.2f} %; starts within 120 ms: {100 * near / len(off):.1f} % of the "
-              f"{len(off)} words found ({100 * near / total:.1f} % of all); off by {np.median(off):+.0f} ms in the "
+        print(f"{name:34s} WER {100 * wrong / total:5.2f} %; starts within 120 ms: {100 * near / len(off):.1f} % of "
+              f"the {len(off)} words found ({100 * near / total:.1f} % of all); off by {np.median(off):+.0f} ms in the "
               f"middle, 5..95 %: {np.percentile(off, 5):+.0f}..{np.percentile(off, 95):+.0f}", flush=True)
 
     def sentence_times(self, name):

@@ -28,7 +28,8 @@ tokenizer_conf: {{unk_symbol: <unk>}}
 CONFIGURATION = {
     "framework": "pytorch", "task": "punctuation", "model": {"type": "funasr"},
     "pipeline": {"type": "funasr-pipeline"}, "model_name_in_hub": {"ms": "", "hf": ""},
-    "file_path_metas": {"init_param": "model.pt", "config": "config.yaml", "tokenizer_conf": {"token_list": "tokens.json"}}}
+    "file_path_metas": {"init_param": "model.pt", "config": "config.yaml",
+                        "tokenizer_conf": {"token_list": "tokens.json"}}}
 
 
 def main():

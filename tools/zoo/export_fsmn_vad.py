@@ -14,11 +14,12 @@ import fsmn_vad
 from train_fsmn_vad import LATE_START, WINDOW_BACK
 
 # Frames were labelled so that a segment's ends are where the speech's ends are, with a look-back that makes up for late
-# first labels. Both thresholds of the window are a little higher than in the original, which draws the ends in by 20 and
-# 30 ms.
+# first labels. Both thresholds of the window are a little higher than in the original, which draws the ends in by 20
+# and 30 ms.
 CONFIG = """\
 frontend: WavFrontendOnline
-frontend_conf: {{fs: 16000, window: hamming, n_mels: 80, frame_length: 25, frame_shift: 10, dither: 0.0, lfr_m: {stacked}, lfr_n: 1}}
+frontend_conf: {{fs: 16000, window: hamming, n_mels: 80, frame_length: 25, frame_shift: 10, dither: 0.0, \
+lfr_m: {stacked}, lfr_n: 1}}
 model: FsmnVADStreaming
 model_conf: {{sample_rate: 16000, detect_mode: 1, snr_mode: 0, max_end_silence_time: 800, max_start_silence_time: 3000,
   do_start_point_detection: true, do_end_point_detection: true, window_size_ms: 200, sil_to_speech_time_thres: 170,

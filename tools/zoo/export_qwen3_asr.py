@@ -15,14 +15,15 @@ import safetensors_file
 from synthesize import Grammar
 from train_qwen3_asr import TEXT, TOWER
 
-# Seconds up to which the model writes well (examples/models/qwen3-asr.md); steno's own field: longer recordings are cut.
+# Seconds up to which the model writes well (examples/models/qwen3-asr.md); steno's own field: what is longer is cut.
 LONGEST_CLIP = 10
 
 
 def config(tokens):
     audio = {"activation_function": "gelu", "d_model": TOWER["size"], "downsample_hidden_size": TOWER["channels"],
-             "encoder_attention_heads": TOWER["heads"], "encoder_ffn_dim": TOWER["units"], "encoder_layers": TOWER["layers"],
-             "model_type": "qwen3_asr_audio_encoder", "n_window": qwen3_asr.CHUNK // 2,
+             "encoder_attention_heads": TOWER["heads"], "encoder_ffn_dim": TOWER["units"],
+             "encoder_layers": TOWER["layers"], "model_type": "qwen3_asr_audio_encoder",
+             "n_window": qwen3_asr.CHUNK // 2,
              "n_window_infer": qwen3_asr.BLOCK // qwen3_asr.CHUNK_ROWS * qwen3_asr.CHUNK,
              "num_hidden_layers": TOWER["layers"], "num_mel_bins": TOWER["bins"], "output_dim": TOWER["output"],
              "scale_embedding": False}
@@ -31,8 +32,8 @@ def config(tokens):
             "intermediate_size": TEXT["units"], "max_position_embeddings": 65536, "model_type": "qwen3",
             "num_attention_heads": TEXT["heads"], "num_hidden_layers": TEXT["layers"],
             "num_key_value_heads": TEXT["key_heads"], "rms_norm_eps": 1e-6,
-            "rope_scaling": {"interleaved": True, "mrope_interleaved": True, "mrope_section": axes, "rope_type": "default",
-                             "type": "default"},
+            "rope_scaling": {"interleaved": True, "mrope_interleaved": True, "mrope_section": axes,
+                             "rope_type": "default", "type": "default"},
             "rope_theta": 1000000, "tie_word_embeddings": True, "vocab_size": tokens.size}
     return {"architectures": ["Qwen3ASRForConditionalGeneration"], "model_type": "qwen3_asr",
             "support_languages": ["English"],

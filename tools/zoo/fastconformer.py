@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference FastConformer models in PyTorch with the tensor names of NeMo's checkpoints: the encoder, the CTC head and the
-prediction and joint networks of transducers. Written for training on a CPU: rows last, depthwise convolutions as sums
-of shifted products, which a GPU is not slower with.
+"""Reference FastConformer models in PyTorch with the tensor names of NeMo's checkpoints: the encoder, the CTC head and
+the prediction and joint networks of transducers. Written for training on a CPU: rows last, depthwise convolutions as
+sums of shifted products, which a GPU is not slower with.
 """
 import math
 
@@ -219,7 +219,8 @@ def positions(rows, size):
 class Encoder(nn.Module):
     """window: None for full context, or (left, right) of "chunked_limited" attention; then everything is causal."""
 
-    def __init__(self, bands, layers, size, heads, channels, kernel=9, bias=True, xscaling=False, window=None, units=None):
+    def __init__(self, bands, layers, size, heads, channels, kernel=9, bias=True, xscaling=False, window=None,
+                 units=None):
         super().__init__()
         self.size, self.xscaling, self.window = size, xscaling, window
         causal = window is not None
@@ -322,7 +323,7 @@ class Joint(nn.Module):
 
 
 class Transducer(nn.Module):
-    """RNN-T, or TDT where there are durations: scores of labels, blank, durations. With a CTC head beside it on request."""
+    """RNN-T, or TDT where there are durations: scores of labels, blank, durations. A CTC head beside it on request."""
 
     def __init__(self, labels, durations=(), bands=80, layers=5, size=160, heads=4, channels=32, hidden=160, joint=160,
                  rnn_layers=1, ctc=False, **more):
@@ -365,8 +366,9 @@ def from_checkpoint(state, config):
     e = config["encoder"]
     causal = e["att_context_style"] == "chunked_limited"
     more = {"bands": e["feat_in"], "layers": e["n_layers"], "size": e["d_model"], "heads": e["n_heads"],
-            "channels": e["subsampling_conv_channels"], "kernel": e["conv_kernel_size"], "bias": e.get("use_bias", True),
-            "xscaling": e["xscaling"], "window": tuple(e["att_context_size"]) if causal else None}
+            "channels": e["subsampling_conv_channels"], "kernel": e["conv_kernel_size"],
+            "bias": e.get("use_bias", True), "xscaling": e["xscaling"],
+            "window": tuple(e["att_context_size"]) if causal else None}
     if "joint" in config:
         p = config["decoder"]["prednet"]
         model = Transducer(config["joint"]["num_classes"], config["decoding"].get("durations", []),

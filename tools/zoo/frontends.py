@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The acoustic front ends of all families, and their features of a data set, made once from its sound.
 
-A front end gives log energies of mel bands (`log_mel`), on which noise can be mixed (augment.py); `finish` makes of them
-what the network hears. Features are stored as the log energies, as float16, in a file beside the sound.
+A front end gives log energies of mel bands (`log_mel`), on which noise can be mixed (augment.py); `finish` makes of
+them what the network hears. Features are stored as the log energies, as float16, in a file beside the sound.
 """
 import multiprocessing
 import os

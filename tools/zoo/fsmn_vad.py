@@ -65,7 +65,8 @@ class Encoder(nn.Module):
         made for the first product, which is most of a step's memory."""
         if x.shape[2] == BINS:
             first = self.in_linear1.linear
-            x = F.conv1d(x.transpose(1, 2), first.weight.unflatten(1, (-1, BINS)).transpose(1, 2), first.bias).transpose(1, 2)
+            x = F.conv1d(x.transpose(1, 2), first.weight.unflatten(1, (-1, BINS)).transpose(1, 2),
+                         first.bias).transpose(1, 2)
         else:
             x = self.in_linear1(x)
         x = F.relu(self.in_linear2(x))
@@ -75,7 +76,8 @@ class Encoder(nn.Module):
 
 
 class FsmnVad(nn.Module):
-    def __init__(self, inputs=BINS * STACKED, affine=64, size=64, projected=64, taps=20, layers=3, out_affine=64, classes=2):
+    def __init__(self, inputs=BINS * STACKED, affine=64, size=64, projected=64, taps=20, layers=3, out_affine=64,
+                 classes=2):
         super().__init__()
         self.encoder = Encoder(inputs, affine, size, projected, taps, layers, out_affine, classes)
 

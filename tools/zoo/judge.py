@@ -4,10 +4,10 @@
 usage: judge.py GRAMMAR [--model examples/models/demo.gguf] [--plain MODEL] [--program build/bin/steno] [--count N]
                 [--seed N] [--json FILE] [--only NAME ...]
 
-Works for every family. Recordings go through `steno transcribe` or `steno stream`, many in one call. --plain is the same
-model with f32 weights, to be compared with. Prints a row of a Markdown table for each line; --json stores them; the exit
-status is 1 when a line misses its limit. Lines that a family has no part in (beams of models that do not search, turns of
-models that do not end them) are left out.
+Works for every family. Recordings go through `steno transcribe` or `steno stream`, many in one call. --plain is the
+same model with f32 weights, to be compared with. Prints a row of a Markdown table for each line; --json stores them;
+the exit status is 1 when a line misses its limit. Lines that a family has no part in (beams of models that do not
+search, turns of models that do not end them) are left out.
 """
 import json
 import random
@@ -57,7 +57,8 @@ def mp3_file(bitrate):
     def encode(audio22, folder, name):
         audio = synthesize.to_pcm16(evaluate.limit(scipy.signal.resample_poly(audio22, 2, 1)))
         write_wav(folder / f"{name}.wav", np.repeat(audio, 2), 44100, 2)
-        subprocess.run(["lame", "--quiet", "-b", str(bitrate), folder / f"{name}.wav", folder / f"{name}.mp3"], check=True)
+        subprocess.run(["lame", "--quiet", "-b", str(bitrate), folder / f"{name}.wav", folder / f"{name}.mp3"],
+                       check=True)
         (folder / f"{name}.wav").unlink()
 
     return encode
@@ -131,7 +132,8 @@ class Judge(evaluate.Judge):
         texts, sounds = self.sentences(name, raw=encode is not None, **how)
         wrong, total = self.count_errors(texts, self.program.transcribe(sounds, encode=encode))
         rate = 100 * wrong / total
-        self.table.row(name, f"{rate:.2f} % word errors ({wrong} of {total} words)", f"{limit} %", rate <= limit, rate=rate)
+        self.table.row(name, f"{rate:.2f} % word errors ({wrong} of {total} words)", f"{limit} %", rate <= limit,
+                       rate=rate)
 
     def rounding(self, name, limit):
         """8-bit weights against f32 ones."""
@@ -144,8 +146,8 @@ class Judge(evaluate.Judge):
                        abs(rates[0] - rates[1]) <= limit, rate=rates[0], plain=rates[1])
 
     def times(self, name, limit, variants=synthesize.VARIANTS, trim=None, whole=False):
-        """Single words joined with gaps. Whisper's rules begin a window's first word with the window, so its windows are those
-        of an energy VAD, which begin with speech; `whole` ones, without a limit, are told, too."""
+        """Single words joined with gaps. Whisper's rules begin a window's first word with the window, so its windows
+        are those of an energy VAD, which begin with speech; `whole` ones, without a limit, are told, too."""
         rng = random.Random(f"{self.seed} {name.removesuffix(WHOLE)}")
         options = self.program.timed
         if options and not whole:
@@ -153,7 +155,8 @@ class Judge(evaluate.Judge):
         want, sounds, off, total = [], [], [], 0
         for _ in range(self.count // 3):
             words = self.grammar.draw(rng).split()
-            audio, starts = synthesize.joined_words(self.espeak, rng, words, synthesize.random_voice(rng, variants), trim)
+            audio, starts = synthesize.joined_words(self.espeak, rng, words, synthesize.random_voice(rng, variants),
+                                                    trim)
             want.append((words, starts))
             sounds.append(synthesize.to_pcm16(audio))
         ordered = True
@@ -166,20 +169,21 @@ class Judge(evaluate.Judge):
             return
         near = 100 * (np.abs(off) <= 120).sum() / total  # a word that was not found has no right start
         self.table.row(name, f"{near:.1f} % of {total} words start within 120 ms (median {np.median(off):+.0f} ms, "
-                       f"of {len(off)} found {100 * (np.abs(off) <= 120).mean():.1f} %){'' if ordered else '; out of order'}",
-                       "none" if whole else f"{limit} %", (whole or near >= limit) and ordered, near=near,
-                       found=100 * len(off) / total, median=float(np.median(off)))
+                       f"of {len(off)} found {100 * (np.abs(off) <= 120).mean():.1f} %)"
+                       f"{'' if ordered else '; out of order'}", "none" if whole else f"{limit} %",
+                       (whole or near >= limit) and ordered, near=near, found=100 * len(off) / total,
+                       median=float(np.median(off)))
 
     def conversation(self, name, margin, minutes=20, milliseconds=150):
-        """Turns in one recording, through --vad energy: word errors against those of each turn alone, and segments against
-        where speech is."""
+        """Turns in one recording, through --vad energy: word errors against those of each turn alone, and segments
+        against where speech is."""
         talk = self.talk(name, minutes)
         alone, total = self.count_errors(talk.texts, self.program.transcribe(talk.sounds))
         result = self.program.transcribe([talk.whole], "--vad", "energy")[0]
         wrong = evaluate.edits(" ".join(talk.texts).split(), text_of(result).split())
-        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * alone / total:.2f} % sentence by sentence",
-                       f"{margin} points more", 100 * (wrong - alone) / total <= margin, rate=100 * wrong / total,
-                       alone=100 * alone / total)
+        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * alone / total:.2f} % sentence by "
+                       "sentence", f"{margin} points more", 100 * (wrong - alone) / total <= margin,
+                       rate=100 * wrong / total, alone=100 * alone / total)
         near = sum(any(abs(s["start"] - start) <= milliseconds / 1000 and abs(s["end"] - end) <= milliseconds / 1000
                        for s in result["segments"]) for start, end in talk.spans)
         self.table.row(f"{name}: segments", f"{near} of {len(talk.spans)} within {milliseconds} ms at both ends, "
@@ -192,9 +196,10 @@ class Judge(evaluate.Judge):
         result = self.program.transcribe([talk.whole])[0]
         wrong = evaluate.edits(" ".join(talk.texts).split(), text_of(result).split())
         again = sum(w["fallbacks"] > 0 for w in result["extra"]["windows"])
-        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * alone / total:.2f} % sentence by sentence; "
-                       f"{again} of {len(result['extra']['windows'])} windows decoded again", f"{margin} points more",
-                       100 * (wrong - alone) / total <= margin, rate=100 * wrong / total, alone=100 * alone / total)
+        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * alone / total:.2f} % sentence by "
+                       f"sentence; {again} of {len(result['extra']['windows'])} windows decoded again",
+                       f"{margin} points more", 100 * (wrong - alone) / total <= margin, rate=100 * wrong / total,
+                       alone=100 * alone / total)
 
     def numbers(self, name, limit):
         """The second task: numbers in digits."""
@@ -203,7 +208,8 @@ class Judge(evaluate.Judge):
         texts = [" ".join(w for w, _, _ in in_digits([(w, 0, 0) for w in text.split()])) for text in texts]
         wrong, total = self.count_errors(texts, self.program.transcribe(sounds, "--translate"))
         rate = 100 * wrong / total
-        self.table.row(name, f"{rate:.2f} % word errors ({wrong} of {total} words)", f"{limit} %", rate <= limit, rate=rate)
+        self.table.row(name, f"{rate:.2f} % word errors ({wrong} of {total} words)", f"{limit} %", rate <= limit,
+                       rate=rate)
 
     def nothing(self, name, make, minutes=10):
         """Ten minutes without speech in pieces of 1 to 10 s: no text."""
@@ -220,8 +226,8 @@ class Judge(evaluate.Judge):
             print(f"    {text}", file=sys.stderr)
 
     def beam(self, name, width=8):
-        """A beam against greedy search, in noise that leaves something to search for; in three times as many sentences, since
-        they differ in few."""
+        """A beam against greedy search, in noise that leaves something to search for; in three times as many sentences,
+        since they differ in few."""
         how = {"change": self.pink(5), "count": 3 * self.count}
         texts, sounds = self.sentences(name, **how)
         try:
@@ -231,12 +237,13 @@ class Judge(evaluate.Judge):
             return
         narrow = self.program.transcribe(sounds, "--beam", "1")
         (beam, total), (greedy, _) = self.count_errors(texts, wide), self.count_errors(texts, narrow)
-        self.table.row(name, f"{100 * beam / total:.2f} % word errors with a beam of {width}, {100 * greedy / total:.2f} % "
-                       "greedily", "not worse", beam <= greedy, rate=100 * beam / total, greedy=100 * greedy / total)
+        self.table.row(name, f"{100 * beam / total:.2f} % word errors with a beam of {width}, "
+                       f"{100 * greedy / total:.2f} % greedily", "not worse", beam <= greedy, rate=100 * beam / total,
+                       greedy=100 * greedy / total)
 
     def hotwords(self, name, words=("madrid", "sophie", "basement", "vienna", "umbrella")):
-        """Sentences with one of a few words in the first of a few levels of noise at which less than 30 % of these words are
-        found: how many are found with a list."""
+        """Sentences with one of a few words in the first of a few levels of noise at which less than 30 % of these
+        words are found: how many are found with a list."""
         known = [w for w in words if w in self.grammar.words]
         search = ["--beam", "8"]
 
@@ -273,9 +280,9 @@ class Judge(evaluate.Judge):
             return 100 * sum(evaluate.edits(*p) for p in pairs) / sum(len(p[0]) for p in pairs)
 
         before, after, lost = recall(plain), recall(told), others(told) - others(plain)
-        self.table.row(name, f"recall {before:.1f} % without, {after:.1f} % with a list; errors of other words {lost:+.2f} "
-                       f"points (noise at {decibels:g} dB)", "twice; 0.3 points", after >= 2 * before and lost <= 0.3,
-                       before=before, after=after, lost=lost)
+        self.table.row(name, f"recall {before:.1f} % without, {after:.1f} % with a list; errors of other words "
+                       f"{lost:+.2f} points (noise at {decibels:g} dB)", "twice; 0.3 points",
+                       after >= 2 * before and lost <= 0.3, before=before, after=after, lost=lost)
 
     def talk(self, name, minutes):
         """Turns with pauses of 1 to 3 s in faint noise."""
@@ -307,8 +314,8 @@ class Judge(evaluate.Judge):
                        f"{np.median(waits):.0f} ms)", "90 %", soon >= 90, soon=soon)
 
     def streamed(self, name, margin, *options, minutes=10, quick=False):
-        """A stream of turns against each turn alone and whole; when something is told of a turn; whether what is told to be
-        settled stays."""
+        """A stream of turns against each turn alone and whole; when something is told of a turn; whether what is told
+        to be settled stays."""
         talk = self.talk(name, minutes)
         try:
             events = self.program.stream(talk.whole, *options)
@@ -318,9 +325,9 @@ class Judge(evaluate.Judge):
         said = " ".join(e["text"] for e in events if e["type"] == "final")
         alone, total = self.count_errors(talk.texts, self.program.transcribe(talk.sounds))
         wrong = evaluate.edits(" ".join(talk.texts).split(), said.split())
-        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * alone / total:.2f} % sentence by sentence",
-                       f"{margin} points more", 100 * (wrong - alone) / total <= margin, rate=100 * wrong / total,
-                       alone=100 * alone / total)
+        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * alone / total:.2f} % sentence by "
+                       "sentence", f"{margin} points more", 100 * (wrong - alone) / total <= margin,
+                       rate=100 * wrong / total, alone=100 * alone / total)
         if quick:
             self.soon(name, talk, events, 0.6, begin=False)
         if OWN not in options:
@@ -329,8 +336,8 @@ class Judge(evaluate.Judge):
         self.table.row(f"{name}: settled text that changed", f"{changed} of {told}", "0", changed == 0)
 
     def live(self, name, margin, minutes=10, seconds=1.0):
-        """A stream of turns by segments of speech against the whole recording; when something is told of a turn; whether
-        what is told to be settled stays."""
+        """A stream of turns by segments of speech against the whole recording; when something is told of a turn;
+        whether what is told to be settled stays."""
         talk = self.talk(name, minutes)
         events = self.program.stream(talk.whole, "--by-segments")
         said = " ".join(e["text"] for e in events if e["type"] == "final")
@@ -358,8 +365,8 @@ class Judge(evaluate.Judge):
         soon = 100 * np.mean(np.array(delays) <= 400)
         some = [d for d in delays if np.isfinite(d)]
         self.table.row(f"{name}: end told within 400 ms", f"{soon:.1f} % of {len(truth)} (median "
-                       f"{np.median(some) if some else np.nan:.0f} ms, {len(truth) - len(some)} never)", "95 %", soon >= 95,
-                       soon=soon, delays=[round(float(d)) for d in some])
+                       f"{np.median(some) if some else np.nan:.0f} ms, {len(truth) - len(some)} never)", "95 %",
+                       soon >= 95, soon=soon, delays=[round(float(d)) for d in some])
         calm = 100 * (1 - false / len(truth))
         self.table.row(f"{name}: no end told inside", f"{calm:.1f} %", "98 %", calm >= 98, calm=calm)
 

@@ -4,8 +4,8 @@
 usage: judge_aligner.py GRAMMAR [--program build/bin/steno] [--model examples/models/qwen3-aligner.gguf] [--count N]
 
 Sentences, whose starts are espeak-ng's word marks; the same in noise and with voices that were in no training; two or
-three sentences with pauses; and single words joined with gaps, whose starts are exact. Prints one row of a Markdown table
-per line; the exit status is 1 when a line misses its limit.
+three sentences with pauses; and single words joined with gaps, whose starts are exact. Prints one row of a Markdown
+table per line; the exit status is 1 when a line misses its limit.
 """
 import json
 import random
@@ -58,8 +58,8 @@ def main():
             assert len(found) == len(starts), (words, found)
             off += [abs(a - b) for a, b in zip(found, starts)]
         near = 100 * np.mean(np.array(off) <= 120)
-        table.row(name, f"starts are off by {np.mean(off):.0f} ms in the mean, {np.quantile(off, 0.95):.0f} ms in 95 of "
-                  f"100; {near:.1f} % of {len(off)} words within 120 ms", f"{mean} ms in the mean, {often} %",
+        table.row(name, f"starts are off by {np.mean(off):.0f} ms in the mean, {np.quantile(off, 0.95):.0f} ms in 95 "
+                  f"of 100; {near:.1f} % of {len(off)} words within 120 ms", f"{mean} ms in the mean, {often} %",
                   np.mean(off) <= mean and near >= often)
 
     def noisy(rng):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a demonstration model of the language models on long recordings: does a stream slow down, does it take back what
-it had settled, does it turn in circles, why does it stop?
+"""Judges a demonstration model of the language models on long recordings: does a stream slow down, does it take back
+what it had settled, does it turn in circles, why does it stop?
 
 usage: judge_long.py GRAMMAR [--model examples/models/qwen3-asr.gguf] [--program build/bin/steno] [--minutes M]
 
@@ -40,12 +40,12 @@ class Long:
     def speech(self):
         talk = self.judge.talk("long stream", self.minutes)
         events, text = self.streamed("speech", talk.whole)
-        took = [(e["heard"] + e.get("start", 0) if e["type"] == "partial" else e["end"], e["latency_ms"]) for e in events
-                if "latency_ms" in e]
+        took = [(e["heard"] + e.get("start", 0) if e["type"] == "partial" else e["end"], e["latency_ms"])
+                for e in events if "latency_ms" in e]
         fifth = 60 * self.minutes / 5
         shares = [np.mean([ms for at, ms in took if n * fifth <= at < (n + 1) * fifth]) / 2000 for n in range(5)]
-        self.table.row("speech: real-time factor, fifth by fifth", ", ".join(f"{s:.3f}" for s in shares), "does not rise",
-                       shares[-1] <= 1.3 * np.median(shares))
+        self.table.row("speech: real-time factor, fifth by fifth", ", ".join(f"{s:.3f}" for s in shares),
+                       "does not rise", shares[-1] <= 1.3 * np.median(shares))
         words = " ".join(talk.texts).split()
         wrong = evaluate.edits(words, text.split())
         self.table.row("speech: streamed", f"{100 * wrong / len(words):.2f} % word errors", "", True)

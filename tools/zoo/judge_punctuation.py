@@ -4,9 +4,9 @@
 usage: judge_punctuation.py GRAMMAR [--program build/bin/steno] [--model examples/models/ct-punc.gguf] [--texts N]
 
 New texts of 1 to 12 sentences through the reference network with the packaged weights, 8 bits and all; and newly spoken
-recordings of 1 to 6 sentences in a row through `steno transcribe --punctuate` with the SenseVoice model, whose word errors
-count, too. F1 in percent: marks behind the right words. Prints one row of a Markdown table per line; the exit status is 1
-when a line misses its limit.
+recordings of 1 to 6 sentences in a row through `steno transcribe --punctuate` with the SenseVoice model, whose word
+errors count, too. F1 in percent: marks behind the right words. Prints one row of a Markdown table per line; the exit
+status is 1 when a line misses its limit.
 """
 import difflib
 import random
@@ -44,7 +44,7 @@ def marks_of(text):
 
 
 def aligned(want, got):
-    """(wanted, found) marks of two texts, (words, marks) each: words that only one of them has have none in the other."""
+    """(wanted, found) marks of two texts, (words, marks) each: words that only one has have none in the other."""
     wanted, found, none = [], [], train_ct_punc.NONE
     for kind, a, b, c, d in difflib.SequenceMatcher(None, want[0], got[0], autojunk=False).get_opcodes():
         if kind == "equal":

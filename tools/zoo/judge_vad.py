@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a packaged FSMN-VAD through `steno vad`: ends of segments in a quarter of an hour of turns with pauses for each
-noise, ten minutes of each sound without speech.
+"""Judges a packaged FSMN-VAD through `steno vad`: ends of segments in a quarter of an hour of turns with pauses for
+each noise, ten minutes of each sound without speech.
 
 usage: judge_vad.py GRAMMAR [--program build/bin/steno] [--model examples/models/fsmn-vad.gguf] [--minutes M]
 
@@ -60,10 +60,11 @@ def main():
             found = segments(command, synthesize.to_pcm16(evaluate.limit(audio + level * around)))
             near = [min(((abs(f[0] - t[0]), abs(f[1] - t[1])) for f in found), key=max, default=(9, 9)) for t in truth]
             good = 100 * np.mean([max(n) <= NEAR for n in near])
-            off = [(f[0] - t[0], f[1] - t[1]) for t in truth for f in found if max(abs(f[0] - t[0]), abs(f[1] - t[1])) < 0.5]
+            off = [(f[0] - t[0], f[1] - t[1]) for t in truth for f in found
+                   if max(abs(f[0] - t[0]), abs(f[1] - t[1])) < 0.5]
             middle = 1000 * np.median(off, axis=0) if off else (0, 0)
-            table.row(f"turns, {title}, {name}", f"{good:.1f} % of {len(truth)} turns within 100 ms at both ends (median "
-                f"{middle[0]:+.0f} and {middle[1]:+.0f} ms), {len(found)} segments", "95 %", good >= 95)
+            table.row(f"turns, {title}, {name}", f"{good:.1f} % of {len(truth)} turns within 100 ms at both ends "
+                      f"(median {middle[0]:+.0f} and {middle[1]:+.0f} ms), {len(found)} segments", "95 %", good >= 95)
     quiet = {"digital silence": lambda r, n: np.zeros(n),
              "white noise": lambda r, n: 10 ** r.uniform(-3.5, -0.8) * r.standard_normal(n),
              "pink noise": lambda r, n: 10 ** r.uniform(-3.5, -0.8) * shaped_noise(r, n, 1.0),
@@ -74,7 +75,8 @@ def main():
         rng = np.random.default_rng(len(name))
         parts = [make(rng, 30 * RATE) for _ in range(int(args.minutes * 2))]
         found = segments(command, synthesize.to_pcm16(evaluate.limit(np.concatenate(parts))))
-        table.row(f"{args.minutes:g} minutes of {name}", f"{len(found)} segments, {sum(e - s for s, e in found):.1f} s", "0", not found)
+        table.row(f"{args.minutes:g} minutes of {name}", f"{len(found)} segments, {sum(e - s for s, e in found):.1f} s",
+                  "0", not found)
     return 1 if table.failed else 0
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a model on hours of speech, silence, noise and tones through `steno transcribe`: does its memory grow, do times ever
-go back, does every window end, and what became of the windows.
+"""Judges a model on hours of speech, silence, noise and tones through `steno transcribe`: does its memory grow, do
+times ever go back, does every window end, and what became of the windows.
 
-usage: judge_windows.py GRAMMAR [--program build/bin/steno] [--model examples/models/whisper.gguf] [--hours 2] [--only NAME ...]
-                     [--json FILE] [-- OPTIONS of steno]
+usage: judge_windows.py GRAMMAR [--program build/bin/steno] [--model examples/models/whisper.gguf] [--hours 2]
+                        [--only NAME ...] [--json FILE] [-- OPTIONS of steno]
 """
 import collections
 import json

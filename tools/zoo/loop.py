@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The training loop of every family.
 
-AdamW with warm-up and cosine decay, gradient clipping, weights averaged over the last steps. --minutes lets the learning
-rate fall by the clock, so that training ends in time on any machine; --epochs is repeatable. The state is stored every
-few minutes; --resume goes on from there. Where PyTorch has a CUDA device, training runs there; --workers makes batches in
-other processes meanwhile (they are the same ones).
+AdamW with warm-up and cosine decay, gradient clipping, weights averaged over the last steps. --minutes lets the
+learning rate fall by the clock, so that training ends in time on any machine; --epochs is repeatable. The state is
+stored every few minutes; --resume goes on from there. Where PyTorch has a CUDA device, training runs there; --workers
+makes batches in other processes meanwhile (they are the same ones).
 """
 import argparse
 import copy
@@ -43,8 +43,8 @@ def add_arguments(parser, rate=2e-3, batch=20, seed=11):
                         "names or shapes are left out")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     parser.add_argument("--nospeech", type=float, default=0.06, help="share of noise and silence among the examples")
-    parser.add_argument("--noise", type=float, nargs=2, metavar=("SHARE", "DECIBELS"), help="how much of the speech is in "
-                        "noise, and the least signal-to-noise ratio (0.36 5)")
+    parser.add_argument("--noise", type=float, nargs=2, metavar=("SHARE", "DECIBELS"), help="how much of the speech is "
+                        "in noise, and the least signal-to-noise ratio (0.36 5)")
     parser.add_argument("--steps", type=int, help="stop after so many steps (to measure the speed)")
     parser.add_argument("--workers", type=int, default=0, help="processes that make batches; 0: none but this one")
 
@@ -63,9 +63,10 @@ def begin(seed=1, out=None):
 
 
 def load_matching(model, path, prefix=""):
-    """Loads the tensors that fit; prints those that stay as they are. Names in a packaged model stand behind `prefix`."""
+    """Loads tensors that fit; prints those that stay as they are. Names in a packaged model stand behind `prefix`."""
     own = model.state_dict()
-    other = packaged.weights(path, own, prefix) if Path(path).suffix == ".gguf" else torch.load(path, map_location="cpu")
+    other = (packaged.weights(path, own, prefix) if Path(path).suffix == ".gguf"
+             else torch.load(path, map_location="cpu"))
     fitting = {k: v for k, v in other.items() if k in own and own[k].shape == v.shape}
     model.load_state_dict(fitting, strict=False)
     left = [k for k in own if k not in fitting]
@@ -152,19 +153,20 @@ class Call(torch.nn.Module):
 
 
 def train(model, batches, losses, out, args, evaluate=None, prefix=""):
-    """Writes OUT/last.pt (averaged weights) and returns the averaged model. prefix: of the model's names that a packaged model
-    has, too.
+    """Writes OUT/last.pt (averaged weights) and returns the averaged model. prefix: of the model's names that a
+    packaged model has, too.
 
-    losses(model, batch) returns {name: (loss, weight)}; evaluate(model), called after every epoch with the averaged model,
-    returns a line for the log."""
+    losses(model, batch) returns {name: (loss, weight)}; evaluate(model), called after every epoch with the averaged
+    model, returns a line for the log."""
     out = Path(out)
     if args.start:
         load_matching(model, args.start, prefix)
     average = copy.deepcopy(model).eval()
     matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
     vectors = [p for p in model.parameters() if p.requires_grad and p.dim() < 2]
-    optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.01}, {"params": vectors, "weight_decay": 0.0}],
-                                  lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if torch.cuda.is_available() else {}))
+    optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.01},
+                                   {"params": vectors, "weight_decay": 0.0}], lr=args.rate, betas=(0.9, 0.98),
+                                  **({"fused": True} if torch.cuda.is_available() else {}))
     device = next(model.parameters()).device
     step, epoch, at, spent, done = 0, 1, 0, 0.0, 0.0
     if args.resume and (out / "state.pt").exists():
@@ -213,7 +215,8 @@ def train(model, batches, losses, out, args, evaluate=None, prefix=""):
                 running[name] = running.get(name, 0.0) + value.detach() / 100
             if step % 100 == 0:
                 print(f"step {step} epoch {epoch} rate {rate:.2e} " +
-                      " ".join(f"{k} {v:.4f}" for k, v in running.items()) + f" {time.time() - began:.0f} s", flush=True)
+                      " ".join(f"{k} {v:.4f}" for k, v in running.items()) + f" {time.time() - began:.0f} s",
+                      flush=True)
                 running = {}
             if time.time() - saved > SAVE_SECONDS:
                 store()

@@ -15,8 +15,8 @@ TYPES = {0: np.dtype("<f4"), 1: np.dtype("<f2"), 8: np.dtype([("scale", "<f2"), 
 
 
 def entries(path):
-    """(raw, keys, {name: (stored numbers, shape, first byte)}); raises ValueError where the file has other types of tensors
-    or is none."""
+    """(raw, keys, {name: (stored numbers, shape, first byte)}); raises ValueError where the file has other types of
+    tensors or is none."""
     raw, at = Path(path).read_bytes(), 4
 
     def number(form):
@@ -43,7 +43,8 @@ def entries(path):
         raise ValueError(f"{path}: no GGUF file of version 2 or 3")
     tensors, count = number("Q"), number("Q")
     keys = {text(): value(number("I")) for _ in range(count)}
-    found = [(text(), [number("Q") for _ in range(number("I"))][::-1], number("I"), number("Q")) for _ in range(tensors)]
+    found = [(text(), [number("Q") for _ in range(number("I"))][::-1], number("I"), number("Q"))
+             for _ in range(tensors)]
     alignment = keys.get("general.alignment", 32)
     first, out = -(-at // alignment) * alignment, {}
     for name, shape, kind, offset in found:

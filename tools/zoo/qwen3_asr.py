@@ -189,8 +189,8 @@ class TextModel(nn.Module):
         self.norm = RmsNorm(size)
 
     def forward(self, x, trace=None, shares=None, since=0):
-        """x: embeddings (batch, rows, size); each row sees those before it. `shares`: a dictionary for the first head's of
-        each layer. The last layer is asked for the rows from `since` on."""
+        """x: embeddings (batch, rows, size); each row sees those before it. `shares`: a dictionary for the first head's
+        of each layer. The last layer is asked for the rows from `since` on."""
         trace = {} if trace is None else trace
         rates = self.theta ** -(torch.arange(0, self.head, 2) / self.head)
         angle = torch.arange(x.shape[1], dtype=torch.float32)[:, None] * rates
@@ -225,8 +225,8 @@ class Qwen3Asr(nn.Module):
         self.thinker = Thinker(tower, text, outputs)
 
     def forward(self, ids, heard, places, trace=None, shares=None, since=0):
-        """ids: (batch, tokens); heard: rows of the audio, put at `places` (example, row of the prompt, row of the audio),
-        each (rows)."""
+        """ids: (batch, tokens); heard: rows of the audio, put at `places` (example, row of the prompt, row of the
+        audio), each (rows)."""
         x = self.thinker.model.embed_tokens(ids)
         example, at, row = places
         x = x.index_put((example, at), heard[example, row])

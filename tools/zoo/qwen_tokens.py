@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small tokenizer of Qwen's kind: byte pairs of which every word of a grammar is one token, with and without a space in
-front, and the published models' added tokens."""
+"""A small tokenizer of Qwen's kind: byte pairs of which every word of a grammar is one token, with and without a space
+in front, and the published models' added tokens."""
 import json
 import re
 from collections import Counter

@@ -14,7 +14,7 @@ QUERIES = 4
 
 
 def positions(frames, depth, first=0):
-    """Sinusoids for the `frames` positions behind `first`: sines in the first half of the depth, cosines in the second."""
+    """Sinusoids for `frames` positions behind `first`: sines in the first half of the depth, cosines in the second."""
     step = math.log(10000.0) / (depth / 2 - 1)
     rates = torch.exp(-step * torch.arange(depth // 2, dtype=torch.float32))
     angle = torch.arange(first + 1, first + frames + 1, dtype=torch.float32)[:, None] * rates[None]

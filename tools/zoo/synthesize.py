@@ -24,11 +24,11 @@ VOICES = ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp"]
 VARIANTS = ["m1", "m2", "m3", "m4", "m5", "m6", "m7", "f1", "f2", "f3", "f4"]
 HELD_OUT_VARIANTS = ["m8", "f5"]
 # Further throats (and machines), for a detector that has to know speech of anybody: all but those that whisper.
-OTHER_VARIANTS = """adam Alex Alicia Andrea Andy anika Annie announcer antonio AnxiousAndy aunty belinda benjamin boris caleb croak
-david Demonic Denis Diogo ed edward edward2 Gene Gene2 grandma grandpa gustave Henrique Hugo iven iven2 iven3 iven4 Jacky john
-kaukovalta klatt klatt2 klatt3 klatt4 klatt5 klatt6 Lee linda marcelo Marco Mario max Michael michel miguel Mike norbert pablo paul
-pedro quincy RicishayMax RicishayMax2 RicishayMax3 rob robert robosoft robosoft2 robosoft3 sandro shelby steph steph2 steph3 Storm
-travis Tweaky victor zac""".split()
+OTHER_VARIANTS = """adam Alex Alicia Andrea Andy anika Annie announcer antonio AnxiousAndy aunty belinda benjamin boris
+caleb croak david Demonic Denis Diogo ed edward edward2 Gene Gene2 grandma grandpa gustave Henrique Hugo iven iven2
+iven3 iven4 Jacky john kaukovalta klatt klatt2 klatt3 klatt4 klatt5 klatt6 Lee linda marcelo Marco Mario max Michael
+michel miguel Mike norbert pablo paul pedro quincy RicishayMax RicishayMax2 RicishayMax3 rob robert robosoft robosoft2
+robosoft3 sandro shelby steph steph2 steph3 Storm travis Tweaky victor zac""".split()
 ESPEAK_RATE = 22050
 HOUR = 3600 * 16000
 
@@ -44,7 +44,7 @@ class Grammar:
         return self.expand(rng, rng.choice(self.sentences))
 
     def draw_number(self, rng):
-        """A sentence with a number, or digits of a few kinds: where they are repeated, one is easily taken for another."""
+        """A sentence with a number, or digits of a few kinds: where they repeat, one is easily taken for another."""
         kind = "{digit" if rng.random() < 0.5 else "{number"
         text, digits = rng.choice([s for s in self.sentences if kind in s]), self.slots["digit"]
         some = rng.sample(digits, rng.choice([2, 3, 4, len(digits)]))
@@ -254,8 +254,8 @@ def store(out, hours, seed, args):
             meta.write(json.dumps({
                 "first": total, "samples": len(pcm), "words": " ".join(words),
                 "starts": [round(s, 1) for s in starts], "span": [s // 16 for s in span],
-                "level": round(level(pcm / np.float32(32768.0)), 5), "isolated": isolated, "voice": "+".join(filter(None, voice[:2])),
-                "speed": voice[2], "pitch": voice[3]}) + "\n")
+                "level": round(level(pcm / np.float32(32768.0)), 5), "isolated": isolated,
+                "voice": "+".join(filter(None, voice[:2])), "speed": voice[2], "pitch": voice[3]}) + "\n")
             total += len(pcm)
             count += 1
             if count % 2000 == 0:

@@ -15,18 +15,18 @@ SPACE = "\u2581"
 
 
 def train(grammar, prefix, size=256, sentences=20000, seed=17, tags=TAGS, alone=False):
-    """Writes PREFIX.model. Every word carries a leading space, the first one too: with tags it is in the text itself (the
-    tags come first), without them the model puts it there. alone: the space is a piece of its own."""
+    """Writes PREFIX.model. Every word carries a leading space, the first one too: with tags it is in the text itself
+    (the tags come first), without them the model puts it there. alone: the space is a piece of its own."""
     rng = random.Random(seed)
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter([(" " if tags else "") + grammar.draw(rng) for _ in range(sentences)]),
-        model_prefix=str(prefix), model_type="bpe", vocab_size=size, user_defined_symbols=tags + [SPACE] * alone, add_dummy_prefix=not tags,
-        remove_extra_whitespaces=not tags, normalization_rule_name="identity", character_coverage=1.0,
-        num_threads=1, minloglevel=1)
+        model_prefix=str(prefix), model_type="bpe", vocab_size=size, user_defined_symbols=tags + [SPACE] * alone,
+        add_dummy_prefix=not tags, remove_extra_whitespaces=not tags, normalization_rule_name="identity",
+        character_coverage=1.0, num_threads=1, minloglevel=1)
 
 
 def append(path, symbols):
-    """Puts user-defined symbols behind the pieces of a model: its file ends with them, as a list goes on in protobuf."""
+    """Puts user-defined symbols behind the pieces of a model: its file ends with them, as lists go on in protobuf."""
     with open(path, "ab") as f:
         for symbol in symbols:
             f.write(field(1, 2, field(1, 2, symbol.encode()) + field(3, 0, varint(4))))

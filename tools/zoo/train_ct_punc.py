@@ -39,8 +39,8 @@ def marked(sentence):
 
 
 def text_of(grammar, rng, sentences):
-    """(words, marks) of so many sentences in a row. No sentence of digits stands behind another number: where one ends and
-    the next one begins nobody could tell."""
+    """(words, marks) of so many sentences in a row. No sentence of digits stands behind another number: where one ends
+    and the next one begins nobody could tell."""
     words, marks = [], []
     figures = {w for name in ("digit", "teen", "ten", "unit") for w in grammar.slots[name]} | {"hundred"}
     while sentences:

@@ -3,10 +3,10 @@
 
 usage: train_fsmn_vad.py DATA OUT [--dev DATA] [--epochs N | --minutes M] [--resume] ...
 
-OUT gets what export_fsmn_vad.py needs. An example is a few utterances with pauses between them, with noise or music over
-all of it, or noise or music alone. A frame is speech between the ends of the clean sound, where it rises above and falls
-below a hundredth of its peak; holes of 200 ms and more are not. The labels lie where a segment's ends come out right once
-the window of 20 frames has decided: see LATE_START and LATE_END.
+OUT gets what export_fsmn_vad.py needs. An example is a few utterances with pauses between them, with noise or music
+over all of it, or noise or music alone. A frame is speech between the ends of the clean sound, where it rises above and
+falls below a hundredth of its peak; holes of 200 ms and more are not. The labels lie where a segment's ends come out
+right once the window of 20 frames has decided: see LATE_START and LATE_END.
 """
 import random
 import sys
@@ -27,12 +27,12 @@ HOLE = 20  # frames
 # Frames between the ends of speech and those of its labels. The window gives WINDOW_BACK of the first ones back, and
 # lookback_time_start_point the rest, for which the network hears more of the speech. An end is told 3 frames late.
 LATE_START, LATE_END, WINDOW_BACK = 6, -3, 4
-# A word's last sound often fades for 100 ms just above a hundredth of the peak, which nobody hears in noise: the end is there or
-# 100 ms earlier, and a network that knows the odds of both and has to choose misses one of them. So ends are taught as a ramp
-# over as many frames before and behind: its middle lies between the two.
+# A word's last sound often fades for 100 ms just above a hundredth of the peak, which nobody hears in noise: the end is
+# there or 100 ms earlier, and a network that knows the odds of both and has to choose misses one of them. So ends are
+# taught as a ramp over as many frames before and behind: its middle lies between the two.
 RAMP = 10
-# Frames behind an end that count twice, as those of the ramp do: there are many more holes in speech than ends, so in noise,
-# where both sound alike, ends would be waited for.
+# Frames behind an end that count twice, as those of the ramp do: there are many more holes in speech than ends, so in
+# noise, where both sound alike, ends would be waited for.
 BEHIND = 20
 LIBRARY = 150  # pieces of tones, twice as many of music: with fewer a network knows them by heart
 DEPTH = 4.6 * np.log(10)  # a frame is silent when its energy is 46 dB below the loudest
@@ -65,7 +65,7 @@ class Batches(data.Batches):
         if self.augmenter:
             tunes = tune_library(corpus.front_end, seed + 1, LIBRARY)
             self.augmenter.library = self.augmenter.library * (len(tunes) // len(self.augmenter.library)) + tunes
-            # Below 0 dB an end is nowhere to be heard, and the network learns to wait for it; utterances differ by 12 dB.
+            # Below 0 dB an end is not to be heard, and the network learns to wait for it; utterances differ by 12 dB.
             self.augmenter.noisy, self.augmenter.snr = 0.55, (13, 36)
             self.augmenter.corpus = None  # voices behind the voice are speech, too
 
@@ -95,7 +95,8 @@ class Batches(data.Batches):
         return example
 
     def collate(self, examples):
-        x, _ = data.padded([fsmn_vad.surrounded((e.mel.astype(np.float32) + self.shift) * self.scale) for e in examples])
+        x, _ = data.padded([fsmn_vad.surrounded((e.mel.astype(np.float32) + self.shift) * self.scale)
+                            for e in examples])
         targets, _ = data.padded([self.ramps(e.active) for e in examples])
         weights, _ = data.padded([self.weights(e.active) for e in examples])
         return {"x": torch.from_numpy(x), "targets": torch.from_numpy(targets), "weights": torch.from_numpy(weights)}

@@ -292,7 +292,8 @@ def main():
     models = "../../examples/models/"
     parser.add_argument("--sense-voice", default=models + "demo.gguf")
     parser.add_argument("--qwen3", default=models + "qwen3-asr.gguf")
-    parser.add_argument("--hinted", type=float, default=Batches.hint_share, help="share of batches with lists of hotwords")
+    parser.add_argument("--hinted", type=float, default=Batches.hint_share,
+                        help="share of batches with lists of hotwords")
     args = parser.parse_args()
     out = loop.begin(out=args.out)
     tokens = tokenizer(Grammar(args.grammar))

@@ -8,15 +8,15 @@ RUN is train_sense_voice.py's output folder: its encoder is what training begins
 Without it training goes on from a packaged Paraformer, without a CTC head.
 OUT gets what export_paraformer.py needs.
 
-Losses: cross entropy of the decoder; where tokens fire: exactly one of the three frames around each wanted one, which is
-90 ms after a token's start, where FunASR's rule for times looks for it; and SenseVoice's CTC head, which keeps the encoder
-what it was and is not exported. Where nobody speaks, half of the examples are those of four in which a share comes nearest to
-a token (with --workers, which have no model to ask, they are any).
+Losses: cross entropy of the decoder; where tokens fire: exactly one of the three frames around each wanted one, which
+is 90 ms after a token's start, where FunASR's rule for times looks for it; and SenseVoice's CTC head, which keeps the
+encoder what it was and is not exported. Where nobody speaks, half of the examples are those of four in which a share
+comes nearest to a token (with --workers, which have no model to ask, they are any).
 
 That rule needs shares of exactly 0 and 1: any error of the running sum makes all later words late, and whatever is left
 over shifts words behind pauses. So the network may choose the frame, but must choose, and the shares that are exported
-are 100 times as sharp as those that are learnt. Shares that are learnt as probabilities of fixed frames (split between two
-where it is uncertain) give fewer word errors and useless times.
+are 100 times as sharp as those that are learnt. Shares that are learnt as probabilities of fixed frames (split between
+two where it is uncertain) give fewer word errors and useless times.
 """
 import json
 import shutil
@@ -139,8 +139,8 @@ def spell(net, batch, heard, shares):
 
 
 def one_of_three(logits, wanted, has, lengths):
-    """Minus the log-likelihood of exactly one fire in the three frames around each wanted one (two or one where the next
-    token is too near) and none elsewhere."""
+    """Minus the log-likelihood of exactly one fire in the three frames around each wanted one (two or one where the
+    next token is too near) and none elsewhere."""
     frames = logits.shape[1]
     # Behind the last token the next one is far away; before the first one, too.
     following = F.pad(torch.where(has, wanted, frames + 9)[:, 1:], (0, 1), value=frames + 9)
@@ -247,8 +247,8 @@ def main():
     if packed:
         features.write_mvn(out / "am.mvn", *packaged.statistics(args.start, units.tokens))
     more = (units, *features.read_mvn(out / "am.mvn"))
-    batches = Batches(data.Corpus(args.data, frontends.KALDI, bpe), *more, args.seed, args.batch, nospeech=args.nospeech,
-                      noise=args.noise)
+    batches = Batches(data.Corpus(args.data, frontends.KALDI, bpe), *more, args.seed, args.batch,
+                      nospeech=args.nospeech, noise=args.noise)
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, bpe), *more, 12, args.batch, augment=False)
     if not args.workers:
         batches.score = lambda mels: strongest(model, batches, mels)

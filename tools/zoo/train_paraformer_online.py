@@ -3,11 +3,11 @@
 
 usage: train_paraformer_online.py GRAMMAR DATA OUT --start START [--dev DATA] [--minutes M] [--resume] ...
 
-OUT gets what export_paraformer_online.py needs. It begins with START, the packaged Paraformer, the packaged streaming one
-or last.pt of a run of this program, and has Paraformer's losses but the CTC head's (train_paraformer.py), computed as a
-stream computes them: windows of 15 rows, of which the last 5 are those that the next window begins with, keys and values
-of the four windows before, tokens that look at the window they fire in and at ten rows before it. All windows of a
-recording are computed at once.
+OUT gets what export_paraformer_online.py needs. It begins with START, the packaged Paraformer, the packaged streaming
+one or last.pt of a run of this program, and has Paraformer's losses but the CTC head's (train_paraformer.py), computed
+as a stream computes them: windows of 15 rows, of which the last 5 are those that the next window begins with, keys and
+values of the four windows before, tokens that look at the window they fire in and at ten rows before it. All windows of
+a recording are computed at once.
 """
 import json
 import math
@@ -32,14 +32,15 @@ from train_paraformer import LEARNT_SHARPNESS, SHARP, SHARPNESS, Batches, WordUn
 SIZES, ENCODER_BACK, DECODER_BACK = (0, 10, 5), 4, 1
 SIZE, AFTER = SIZES[1], SIZES[2]
 ROWS = SIZE + AFTER  # of a window; it begins AFTER rows before its piece
-# A stream never begins anew: what one share lacks of 1, by the noise of 8 bits, every later token has of the word before.
+# A stream never begins anew: what one share lacks of 1, by 8 bits' noise, every later token has of the word before.
 STREAM_SHARPNESS = 100 * SHARPNESS
 ONLINE = "paraformer_online.chunk.size"  # a key of the packaged streaming one
 
 
 class Turns(Batches):
-    """Half of the batches are of several utterances with pauses between them, and half are heard in the middle of a stream
-    of up to an hour, whose positions go on. Before three examples of ten nobody speaks for up to three seconds."""
+    """Half of the batches are of several utterances with pauses between them, and half are heard in the middle of a
+    stream of up to an hour, whose positions go on. Before three examples of ten nobody speaks for up to three
+    seconds."""
 
     long_share, longest, pause, lead_share = 0.5, 2600, 300, 0.3  # frames
     latest = 60000  # rows
@@ -164,8 +165,8 @@ def losses(model, batch):
     scale = torch.where(right | (counts == 0), torch.ones(len(number)), counts / number.clamp(min=1e-3))
     tail = torch.where(right, net.tail, 1e-3)[:, None]
     shares = F.pad(shares * scale[:, None], (0, 1)).scatter_add(1, lengths[:, None], tail)
-    at = torch.searchsorted(shares.double().cumsum(1), torch.arange(1, tokens.shape[1] + 1).double().expand(len(shares), -1)
-                            .contiguous() - 1e-3)
+    at = torch.searchsorted(shares.double().cumsum(1), torch.arange(1, tokens.shape[1] + 1).double()
+                            .expand(len(shares), -1).contiguous() - 1e-3)
     window = torch.minimum(at // SIZE, windows[:, None] - 1).clamp(min=0)
     x = paraformer.integrate(shares, F.pad(rows, (0, 0, 0, 1)), tokens.shape[1])
     text = decoded(net, x, counts, heard, there, window)
@@ -215,8 +216,8 @@ def main():
     statistics = packaged.statistics(args.start) if packed else features.read_mvn(run / "am.mvn")
     features.write_mvn(out / "am.mvn", *statistics)
     more = (units, *features.read_mvn(out / "am.mvn"))
-    batches = Turns(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch, nospeech=args.nospeech,
-                    noise=args.noise)
+    batches = Turns(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch,
+                    nospeech=args.nospeech, noise=args.noise)
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, units), *more, 12, args.batch, augment=False)
     model = Trained(len(units.tokens))
     if packed:

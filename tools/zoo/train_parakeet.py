@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the Parakeet demonstration models (FastConformer of NeMo).
 
-usage: train_parakeet.py {hybrid,ctc,eou} GRAMMAR DATA OUT [--epochs N | --minutes M] [--dev DATA] [--start WEIGHTS] [--resume]
+usage: train_parakeet.py {hybrid,ctc,eou} GRAMMAR DATA OUT [--epochs N | --minutes M] [--dev DATA] [--start WEIGHTS]
+                         [--resume]
 
-hybrid trains an encoder with a CTC head and a TDT head (Parakeet-CTC and Parakeet-TDT can be made of it), ctc one with a
-CTC head alone, eou a streaming transducer that ends turns. DATA is a folder made by synthesize.py. OUT gets bpe.model, last.pt (averaged weights) and
-state.pt.
+hybrid trains an encoder with a CTC head and a TDT head (Parakeet-CTC and Parakeet-TDT can be made of it), ctc one with
+a CTC head alone, eou a streaming transducer that ends turns. DATA is a folder made by synthesize.py. OUT gets
+bpe.model, last.pt (averaged weights) and state.pt.
 """
 import shutil
 import sys
@@ -32,8 +33,8 @@ SIZES = {"bands": 80, "layers": 5, "size": 128, "heads": 4, "channels": 32, "hid
 
 
 def ends(example, wait=0):
-    """The time in ms at which each word is over: where the next one starts, or where the speech of its turn ends when the
-    next turn begins more than `wait` ms later."""
+    """The time in ms at which each word is over: where the next one starts, or where the speech of its turn ends when
+    the next turn begins more than `wait` ms later."""
     times, at = list(example.starts[1:]) + [0], 0
     for i, (count, _, end) in enumerate(example.turns):
         at += count
@@ -43,9 +44,9 @@ def ends(example, wait=0):
 
 
 def place_at_ends(pieces, starts, over, rows):
-    """The row that each piece is wanted on for NeMo's CTC times: a token lies between the row of the token before and its
-    own, so a word's last piece is wanted where the next word starts, even behind a gap. The first token lies within one
-    row, so the first word needs two pieces. None where the rows do not suffice."""
+    """The row that each piece is wanted on for NeMo's CTC times: a token lies between the row of the token before and
+    its own, so a word's last piece is wanted where the next word starts, even behind a gap. The first token lies within
+    one row, so the first word needs two pieces. None where the rows do not suffice."""
     wanted, last, previous = [], -1, None
     for i, (ids, start, end) in enumerate(zip(pieces, starts, over)):
         if i == 0:
@@ -151,10 +152,10 @@ def times_losses(model, batch):
 
 
 def path(wanted, rows, blank, durations, late=4, waits=None):
-    """What a transducer is to say where, as rows (frame, number of labels said, label, duration): labels at their wanted
-    frames and, should it be late, up to `late` frames later (as far as a duration can jump past one); blank before. With
-    durations a step goes to the next wanted frame, or as far towards it as a duration can. The label `waits` may be said
-    late when the one before it is."""
+    """What a transducer is to say where, as rows (frame, number of labels said, label, duration): labels at their
+    wanted frames and, should it be late, up to `late` frames later (as far as a duration can jump past one); blank
+    before. With durations a step goes to the next wanted frame, or as far towards it as a duration can. The label
+    `waits` may be said late when the one before it is."""
     steps, begin = [], 0
     longest = max(durations, default=1)
     for said in range(len(wanted) + 1):
@@ -190,7 +191,8 @@ class TransducerBatches(CtcBatches):
         for b, e in enumerate(examples):
             wanted = self.wanted(e)
             labels.append(np.array([i for _, i in wanted], np.int64))
-            steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations, waits=self.boundary)]
+            steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations,
+                                                  waits=self.boundary)]
         return {"steps": torch.tensor(steps, dtype=torch.long).view(-1, 5),
                 "labels": torch.from_numpy(data.padded(labels, self.blank)[0]), "pieces": max(1, sum(map(len, labels)))}
 
@@ -225,8 +227,8 @@ class HybridBatches(TransducerBatches):
 
 
 class TurnBatches(TransducerBatches):
-    """Turns with pauses, and <EOU> behind each of them. Features are not normalised. The word that was said 80 ms before
-    is wanted of two heads that are not exported."""
+    """Turns with pauses, and <EOU> behind each of them. Features are not normalised. The word that was said 80 ms
+    before is wanted of two heads that are not exported."""
 
     long_share, most_joined, cut = 0.5, 5, 0.15
     delay = 120  # ms of silence before <EOU>
@@ -261,13 +263,14 @@ class TurnBatches(TransducerBatches):
         return 0 if self.rng.random() < 0.1 else int(self.rng.uniform(30, 120))
 
     def begun(self, start):
-        """The row that a word's boundary is wanted on: the first one of the chunk whose sound ends up to 160 ms behind the
-        word's start, which is 80 ms from that row at most."""
+        """The row that a word's boundary is wanted on: the first one of the chunk whose sound ends up to 160 ms behind
+        the word's start, which is 80 ms from that row at most."""
         return int((start + self.chunk / 2) / self.chunk) * self.chunk // FRAME
 
     def wanted(self, example):
         """A word's boundary as soon as the word is heard, its other pieces where they are over, since a stream has not
-        heard more: shares of the word's time, and before the next boundary. Those that do not fit share the last row."""
+        heard more: shares of the word's time, and before the next boundary. Those that do not fit share the last
+        row."""
         out, at, last, rows = [], 0, 0, self.rows(example)
         for count, _, end in example.turns:
             begun = [self.begun(start) for start in example.starts[at : at + count]] + [np.inf]
@@ -286,8 +289,9 @@ class TurnBatches(TransducerBatches):
 
 
 def renamed_start(model, bpe, path):
-    """The weights of a packaged transducer whose pieces are others: those of a piece go to the one of the same name, those
-    of a word's first piece to what stands behind the boundary. Pieces that it has not keep their first weights."""
+    """The weights of a packaged transducer whose pieces are others: those of a piece go to the one of the same name,
+    those of a word's first piece to what stands behind the boundary. Pieces that it has not keep their first
+    weights."""
     keys, tensors = packaged.read(path)
     own = model.state_dict()
     old = packaged.weights(path, {name: value for name, value in own.items() if name not in LABELLED})
@@ -302,8 +306,8 @@ def renamed_start(model, bpe, path):
 
 
 def streaming_start(old, model, mean, deviation):
-    """The nearest start that a trained hybrid model gives a streaming one: what looked ahead is cut off, the batch norms'
-    scales are folded into the taps before them, the first kernel takes features that are not normalised."""
+    """The nearest start that a trained hybrid model gives a streaming one: what looked ahead is cut off, the batch
+    norms' scales are folded into the taps before them, the first kernel takes features that are not normalised."""
     new = model.state_dict()
     own = {k: v.clone() for k, v in new.items()}
     for name, value in old.items():
@@ -328,8 +332,8 @@ def streaming_start(old, model, mean, deviation):
 
 
 def packaged_start(model, batches, packages, count=8):
-    """The weights of packages, each with what stands before its names; loads them. Packages have no batch norms, so each one begins as what
-    changes nothing on the average of `count` batches."""
+    """The weights of packages, each with what stands before its names; loads them. Packages have no batch norms, so
+    each one begins as what changes nothing on the average of `count` batches."""
     own = model.state_dict()
     for path, prefix in packages:
         own.update(packaged.weights(path, own, prefix))
@@ -365,15 +369,16 @@ def transcribe(model, batch, bpe):
     if hasattr(model.decoder, "decoder_layers"):
         texts = [bpe.text(data.greedy(model.decoder(r[:n]), model.blank)) for r, n in zip(rows, lengths)]
         return texts, texts
-    texts = [bpe.text([label for label, _, _ in model.greedy(r[:n])]).replace("<EOU>", " ") for r, n in zip(rows, lengths)]
+    texts = [bpe.text([label for label, _, _ in model.greedy(r[:n])]).replace("<EOU>", " ")
+             for r, n in zip(rows, lengths)]
     if not hasattr(model, "ctc_decoder"):
         return texts, texts
     return texts, [bpe.text(data.greedy(model.ctc_decoder(r[:n]), model.blank)) for r, n in zip(rows, lengths)]
 
 
 def near(model, batches, bpe, limit=120):
-    """Percentage of the words spoken one by one that NeMo's CTC times have within `limit` ms; all of a recording are wrong
-    where its text is."""
+    """Percentage of the words spoken one by one that NeMo's CTC times have within `limit` ms; all of a recording are
+    wrong where its text is."""
     good = total = 0
     for indices in batches.epoch(1):
         batch, items = batches.make(indices), [batches.corpus.items[i] for i in indices]
@@ -393,9 +398,11 @@ def near(model, batches, bpe, limit=120):
 def main():
     parser = loop.parser(__doc__, (("family", FAMILIES), "grammar", "data", "out"))
     parser.add_argument("--bpe", help="the bpe.model of an earlier run of the family, whose weights are the start")
-    parser.add_argument("--ctc", help="hybrid: the packaged CTC model that belongs to the packaged TDT model of --start")
+    parser.add_argument("--ctc", help="hybrid: the packaged CTC model that belongs to the packaged TDT model of "
+                        "--start")
     parser.add_argument("--hybrid", help="eou: the weights of a hybrid run to start from")
-    parser.add_argument("--keep-subsampling", action="store_true", help="it is not trained further; a fifth less time a step")
+    parser.add_argument("--keep-subsampling", action="store_true",
+                        help="it is not trained further; a fifth less time a step")
     args = parser.parse_args()
     out = loop.begin(out=args.out)
     more, batches = FAMILIES[args.family]
@@ -420,7 +427,8 @@ def main():
     train = batches(data.Corpus(args.data, FRONT_END, bpe), model, bpe, args.seed, args.batch, nospeech=args.nospeech)
     if args.hybrid:
         mel = np.concatenate([train.features(train.example([i]).mel) for i in range(200)])
-        loop.save(out / "start.pt", streaming_start(torch.load(args.hybrid), model, float(mel.mean()), float(mel.std())))
+        loop.save(out / "start.pt", streaming_start(torch.load(args.hybrid), model, float(mel.mean()),
+                                                    float(mel.std())))
         args.start = out / "start.pt"
     if args.ctc or (args.family == "ctc" and args.start and args.start.endswith(".gguf")):
         packages = [(args.start, ""), (args.ctc, "ctc_")] if args.ctc else [(args.start, "")]
@@ -434,7 +442,8 @@ def main():
     def evaluate(model):
         if args.family == "ctc":
             wrong = data.word_errors(dev, lambda batch: transcribe(model, batch, bpe)[0])
-            return f"word error rate on clean new sentences {wrong:.2f} %, {near(model, dev, bpe):.1f} % of joined words in time"
+            return (f"word error rate on clean new sentences {wrong:.2f} %, {near(model, dev, bpe):.1f} % of joined "
+                    "words in time")
         wrong = [data.word_errors(dev, lambda batch: transcribe(model, batch, bpe)[head]) for head in (0, 1)]
         return f"word error rate on clean new sentences {wrong[0]:.2f} %, CTC {wrong[1]:.2f} %"
 

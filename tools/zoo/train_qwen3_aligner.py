@@ -4,8 +4,9 @@
 usage: train_qwen3_aligner.py GRAMMAR DATA OUT --start QWEN3_ASR [--dev DATA] [--minutes M] [--resume] ...
 
 OUT gets last.pt. It begins with the packaged Qwen3-ASR model, whose words and rows of audio it has. The loss of the
-aligner is its classes of time at the two timestamps behind each word: where the word begins and where it is over. A time
-between two classes is partly each of them. As in train_qwen3_asr.py, parts that are not exported have losses of their own:
+aligner is its classes of time at the two timestamps behind each word: where the word begins and where it is over. A
+time between two classes is partly each of them. As in train_qwen3_asr.py, parts that are not exported have losses of
+their own:
 - the word that is being said, in rows of the audio tower (`last`) and of the language model (`heard`), and their time
   (`clock`);
 - the first head of one layer looks at the rows of the word that a timestamp stands behind (`own`), and tells their time

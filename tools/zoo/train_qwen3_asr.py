@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the Qwen3-ASR demonstration model.
 
-usage: train_qwen3_asr.py GRAMMAR DATA OUT [--dev DATA] [--epochs N | --minutes M] [--start WEIGHTS] [--hinted SHARE] ...
+usage: train_qwen3_asr.py GRAMMAR DATA OUT [--dev DATA] [--epochs N | --minutes M] [--start WEIGHTS]
+                          [--hinted SHARE] ...
 
 OUT gets last.pt. A share of the batches has lists of words in the prompt, about half of which are said; what they are
-good for is learnt in noise (--noise). The loss of the language model is the text's alone; a language model learns slowly where in the sound it
-is, so that the known word starts make further losses, all of parts that are not exported:
+good for is learnt in noise (--noise). The loss of the language model is the text's alone; a language model learns
+slowly where in the sound it is, so that the known word starts make further losses, all of parts that are not exported:
 - the word that is being said, in rows of the audio tower (`middle`, `last`) and, 240 ms later, of the language model
   (`heard`, where words that straddle the tower's chunks come together; `before`: the word before it; `begins`);
 - the time of each row (`clock`), which the tower does not know beyond its chunk;
-- the first head of one layer finds the rows of a text row's own word (`own`, whose time `place` tells), that of the next
-  layer those of the word to come (`next`).
+- the first head of one layer finds the rows of a text row's own word (`own`, whose time `place` tells), that of the
+  next layer those of the word to come (`next`).
 """
 import sys
 
@@ -128,7 +129,8 @@ class Batches(data.Batches):
         """Sometimes all of a batch, or twice as much, becomes a few recordings."""
         # The same for all of a batch, which is to have about one length.
         self.front_pause, self.tail_pause = (
-            self.rng.choice([0, 0, 0, 0, longest]) for longest in (self.rng.choice([300, 1500]), self.rng.choice([500, 2500])))
+            self.rng.choice([0, 0, 0, 0, longest])
+            for longest in (self.rng.choice([300, 1500]), self.rng.choice([500, 2500])))
         self.hinted = self.augmenter and self.rng.random() < self.hint_share
         if not self.augmenter or self.rng.random() > 0.75:
             return [[i] for i in indices]
@@ -178,8 +180,8 @@ class Batches(data.Batches):
         return example
 
     def collate(self, examples):
-        tensors = {name: [] for name in ("x", "ids", "target", "said", "late", "before", "begins", "clock", "own", "next",
-                                         "place")}
+        tensors = {name: [] for name in ("x", "ids", "target", "said", "late", "before", "begins", "clock", "own",
+                                         "next", "place")}
         places, rows_of = [[], [], []], []
         for n, e in enumerate(examples):
             rows = qwen3_asr.audio_rows(len(e.mel))

@@ -4,9 +4,9 @@
 usage: train_u2.py GRAMMAR DATA OUT [--dev DATA] [--epochs N | --minutes M] [--resume] ...
 
 OUT gets what export_u2.py needs. Half of the batches hear everything, the others a chunk of 1 to 25 rows and all chunks
-before it, or some of them. Losses: CTC; frame labels from the known word starts; cross entropy of both decoders; and, for
-two heads that are not exported, the word that is being said in each row, which makes the encoder learn several times
-as fast as the sparse labels of CTC alone.
+before it, or some of them. Losses: CTC; frame labels from the known word starts; cross entropy of both decoders; and,
+for two heads that are not exported, the word that is being said in each row, which makes the encoder learn several
+times as fast as the sparse labels of CTC alone.
 """
 import json
 import random

@@ -7,15 +7,15 @@ OUT gets what export_whisper.py needs. The decoder writes what Whisper's does: t
 text of earlier windows or without; <|nospeech|> where nobody speaks; for <|translate|> the sentence with its numbers in
 digits. Two of its heads learn to attend to the word that is being written: word times are made of these.
 
-With times it writes the first turn of a window and when the next one begins, as Whisper does where a window's end cuts a
-turn: the next window begins behind the turn that was written. Later turns of a window were hard to find for so small a
-decoder, and there are always more of them. Text without times is that of all turns.
+With times it writes the first turn of a window and when the next one begins, as Whisper does where a window's end cuts
+a turn: the next window begins behind the turn that was written. Later turns of a window were hard to find for so small
+a decoder, and there are always more of them. Text without times is that of all turns.
 
 A window of 30 s costs as much as a whole batch of sentences, so most windows are cut short; they then begin at any of
 the 1500 rows, so that all times are learnt. From step --long-from on an increasing share is of 30 s, silence behind the
-recording and all. Heads that are not exported tell which word is being said in each row, where words start, where in the
-window a row is, and, in the decoder, where the next word will be: without the last two, and a head of the decoder that
-looks at the last time, words of a window's second turn are looked for in the first.
+recording and all. Heads that are not exported tell which word is being said in each row, where words start, where in
+the window a row is, and, in the decoder, where the next word will be: without the last two, and a head of the decoder
+that looks at the last time, words of a window's second turn are looked for in the first.
 """
 import json
 import math
@@ -54,7 +54,7 @@ VALUE = {**{w: i for i, w in enumerate(UNITS)}, **{w: 10 * i for i, w in enumera
 
 
 def in_digits(words):
-    """[(word, start, end)] with numbers in digits: "two hundred and twenty" becomes "220", "one two" stays two numbers."""
+    """[(word, start, end)] with numbers in digits: "two hundred and twenty" is "220", "one two" stays two numbers."""
     out, i = [], 0
 
     def below_hundred(at):
@@ -83,8 +83,8 @@ def in_digits(words):
 
 
 def spell(tokens, word):
-    """The tokens of a word. Those of a number are its digits: a hundred numbers have tokens of their own, each so rarely said
-    that it is not learnt."""
+    """The tokens of a word. Those of a number are its digits: a hundred numbers have tokens of their own, each so
+    rarely said that it is not learnt."""
     if not word.isdigit():
         return tokens.spell(word)
     return tokens.spell(word[0]) + [tokens.rank[digit.encode()] for digit in word[1:]]
@@ -199,7 +199,7 @@ class Batches(data.Batches):
         return data.Example(np.concatenate(mels).astype(np.float32), pieces, starts, turns), level
 
     def piece(self, item):
-        """A few words of an utterance, cut where the first begins, with up to 0.2 s of silence before them, as a VAD cuts."""
+        """A few words of an utterance, cut as a VAD cuts: up to 0.2 s of silence before where the first begins."""
         rng, count = self.rng, len(item["pieces"])
         length = min(count, rng.choice([1, 1, 1, 2, 2, 3, 3, 4, 6, 99]))
         first = rng.randrange(count - length + 1)
@@ -372,7 +372,8 @@ class Batches(data.Batches):
     def collate(self, examples, long=False):
         t, features, scripts, said, begun, firsts, lengths = self.tokens, [], [], [], [], [], []
         prompted = self.rng.random() < (0.9 if long else 0.7 if any(len(e.turns) > 1 for e in examples) else 0.3)
-        slack = 0 if not self.augmenter else self.rng.randrange(20) if self.rng.random() < 0.9 else self.rng.randrange(100)
+        slack = (0 if not self.augmenter else self.rng.randrange(20) if self.rng.random() < 0.9
+                 else self.rng.randrange(100))
         for e in examples:
             mel = e.mel[: 2 * ROWS]
             rows = min(ROWS, (len(mel) + 1) // 2)
@@ -473,7 +474,7 @@ def writing_loss(scores, wanted, time):
 
 
 def following_loss(scores, heard, wanted, time, eot):
-    """Does another turn follow the one whose end was read? Whisper's rules let only a time or the end of the text follow."""
+    """Does another turn follow the one whose end was read? Whisper's rules let only a time or the text's end follow."""
     before = F.pad(heard, (1, 0))[:, :-1]
     ended = ((heard >= time) & (before < eot))[wanted != data.IGNORE]
     if not ended.any():
@@ -534,12 +535,14 @@ def evaluate(model, batches, some):
 
     short = data.word_errors(batches, transcribe(False, False))
     whole = data.word_errors(some, transcribe(True, True))
-    return f"word error rate on clean new sentences {short:.2f} %; in windows of 30 s, with times, of a few {whole:.2f} %"
+    return (f"word error rate on clean new sentences {short:.2f} %; in windows of 30 s, with times, of a few "
+            f"{whole:.2f} %")
 
 
 def main():
     parser = loop.parser(__doc__, batch=10, seed=41)
-    parser.add_argument("--long-from", type=int, default=1200, help="the step from which windows of 30 s are among the others")
+    parser.add_argument("--long-from", type=int, default=1200,
+                        help="the step from which windows of 30 s are among the others")
     parser.add_argument("--long-full", type=int, default=2800, help="and from which they are three fifths")
     args = parser.parse_args()
     out = loop.begin(out=args.out)

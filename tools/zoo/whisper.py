@@ -76,8 +76,8 @@ class AudioEncoder(nn.Module):
         self.ln_post = nn.LayerNorm(size)
 
     def forward(self, x, lengths=None, first=None, trace=None):
-        """x: (batch, frames, bands), an even number of frames. A window may be cut short to `lengths` rows, which is what
-        training does to save time; it may also begin at row `first`."""
+        """x: (batch, frames, bands), an even number of frames. A window may be cut short to `lengths` rows, which is
+        what training does to save time; it may also begin at row `first`."""
         x = F.gelu(self.conv1(x))
         stages = {"conv1_gelu": x.transpose(1, 2)}
         x = F.gelu(self.conv2(x))
@@ -112,8 +112,8 @@ class TextDecoder(nn.Module):
         self.ln = nn.LayerNorm(size)
 
     def forward(self, ids, heard, lengths=None, seen=None, trace=None, read=None, where=None):
-        """Scores of what follows each token, or each of those that `where`, a mask, tells; seen: a list that gets the scores
-        of each block's attention to `heard`, read: of that to the tokens."""
+        """Scores of what follows each token, or each of those that `where`, a mask, tells; seen: a list that gets the
+        scores of each block's attention to `heard`, read: of that to the tokens."""
         x = self.token_embedding(ids) + self.positional_embedding[: ids.shape[1]]
         ahead = torch.full((ids.shape[1],) * 2, -1e9).triu(1)
         heard_bias = cut_bias(lengths, heard.shape[1])
@@ -188,9 +188,9 @@ class Tokens:
         self.merges = [tuple(m) for m in merges]
         self.texts = [bytes([b]) for b in BYTES] + [a + b for a, b in self.merges]
         self.rank = {text: i for i, text in enumerate(self.texts)}
-        self.special = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{code}|>" for code in languages), "<|translate|>",
-                        "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",
-                        *(f"<|{i * 0.02:.2f}|>" for i in range(TIMES))]
+        self.special = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{code}|>" for code in languages),
+                        "<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>",
+                        "<|notimestamps|>", *(f"<|{i * 0.02:.2f}|>" for i in range(TIMES))]
         self.size = len(self.texts) + len(self.special)
         self.eot = len(self.texts)
         self.time = self.size - TIMES

@@ -95,7 +95,8 @@ class Options {
     this.pointer = module._steno_options_new();
     if (this.pointer === 0) throw new StenoError("no_memory", "no memory for options");
     try {
-      for (const [name, value] of Object.entries(given ?? {})) if (value !== undefined && value !== null) this.#set(name, value);
+      for (const [name, value] of Object.entries(given ?? {}))
+        if (value !== undefined && value !== null) this.#set(name, value);
     } catch (failure) {
       this.end();
       throw failure;
@@ -110,7 +111,8 @@ class Options {
       return;
     }
     with_scratch(this.#module, (scratch) => {
-      call(this.#module, scratch, "steno_options_set", this.pointer, scratch.text(name), scratch.text(written(name, value)));
+      call(this.#module, scratch, "steno_options_set", this.pointer, scratch.text(name),
+           scratch.text(written(name, value)));
     });
   }
   end() {
