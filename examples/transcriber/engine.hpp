@@ -29,6 +29,7 @@ namespace steno::app {
 /// What `steno info` shows.
 struct model_facts : pipelines::model_summary {
   std::vector<std::string> options, live_options;  ///< that it supports (abilities.hpp)
+  std::optional<double> stream_delay = {};         ///< seconds after which words of its own stream come, if it has one
 };
 
 struct request {

@@ -1,6 +1,7 @@
 // steno info: what a model is.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -14,6 +15,12 @@
 namespace steno::app {
 namespace {
 
+std::string seconds(double s) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f s", s);
+  return text;
+}
+
 std::string json_facts(const std::string& path, const model_facts& f) {
   nlohmann::ordered_json object;
   object["file"] = result_text(path);
@@ -26,6 +33,7 @@ std::string json_facts(const std::string& path, const model_facts& f) {
   object["languages"] = f.languages;
   object["options"] = f.options;
   object["live_options"] = f.live_options;
+  if (f.stream_delay) object["stream_delay"] = *f.stream_delay;
   object["bytes"] = nlohmann::ordered_json::object();
   for (const auto& [format, bytes] : f.bytes_by_format) object["bytes"][result_text(format)] = bytes;
   object["settings"] = nlohmann::ordered_json::object();
@@ -55,6 +63,7 @@ std::string text_facts(const std::string& path, const model_facts& f) {
   };
   list("transcribe", f.options);
   list("stream", f.live_options);
+  if (f.stream_delay) row("stream delay", seconds(*f.stream_delay));
   for (const auto& [format, bytes] : f.bytes_by_format) row("weights " + format, std::to_string(bytes) + " bytes");
   if (!f.settings.empty()) out += "settings\n";
   for (const auto& [key, value] : f.settings) out += "  " + printable(key) + " = " + printable(value) + "\n";

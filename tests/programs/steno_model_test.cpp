@@ -97,6 +97,11 @@ TEST_F(steno_with_model, info_and_bench) {
   EXPECT_EQ(f["sample_rate"], 16000);
   EXPECT_EQ(f["vocabulary"], 170);
   EXPECT_GT(f["parameters"], 0);
+  EXPECT_FALSE(f.contains("stream_delay"));
+  const outcome own_stream = steno::test::shell(dir, "'" STENO_PROGRAM "' info --format json --demo u2");
+  EXPECT_DOUBLE_EQ(json::parse(own_stream.out)["stream_delay"], 0.7);
+  EXPECT_NE(steno::test::shell(dir, "'" STENO_PROGRAM "' info --demo u2").out.find("stream delay   0.70 s"),
+            std::string::npos);
   const outcome bench = steno::test::shell(
       dir, "'" STENO_PROGRAM "' bench --runs 2 -m '" + folder + "/checkpoint' '" + folder + "/input.wav'");
   EXPECT_EQ(bench.code, 0) << bench.err;
