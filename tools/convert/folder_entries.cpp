@@ -69,6 +69,11 @@ class folder_names {
 
 }  // namespace
 
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) return path;
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> all;
   folder_names names(folder);

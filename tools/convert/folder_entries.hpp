@@ -1,4 +1,4 @@
-// tools/convert/folder_entries.hpp - what lies in a folder.
+// tools/convert/folder_entries.hpp - the folder of a path, and what lies in it.
 //
 // Not std::filesystem::directory_iterator: libstdc++ 12 ends the process when it finds no memory for a name, and its
 // one for Windows reads no folder whose name has over 260 characters. Tested in tests/transcriber/inputs_test.cpp and
@@ -12,6 +12,9 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+
+/// The path itself where it is a folder, else the folder that it lies in.
+std::filesystem::path folder_of(const std::filesystem::path& path);
 
 /// Paths of the entries of a folder, sorted; empty when there is no such folder. Throws steno::error when it cannot be
 /// read to its end.

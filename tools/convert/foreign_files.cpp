@@ -183,12 +183,10 @@ std::string merge_command(const fs::path& folder) {
          base + "'), '" + folder.generic_string() + "').merge_and_unload().save_pretrained('merged')\"";
 }
 
-fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
-
 core::fault fault_of(const foreign_kind& k, const fs::path& path, const std::string& what) {
   core::fault f{.where = path.string(), .what = what};
   if (*k.why != '\0') f.what.append(": ").append(k.why);
-  f.hint = k.is == is_adapter ? merge_command(fs::is_directory(path) ? path : folder_of(path)) : k.hint;
+  f.hint = k.is == is_adapter ? merge_command(folder_of(path)) : k.hint;
   return f;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "content.hpp"
+#include "folder_entries.hpp"
 #include "foreign_files.hpp"
 #include "json_text.hpp"
 #include "safetensors.hpp"
@@ -65,11 +66,6 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 }
 
 }  // namespace
-
-fs::path folder_of(const fs::path& path) {
-  if (fs::is_directory(path)) return path;
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 std::optional<std::string> model_type(const fs::path& path) {
   if (!fs::is_directory(path) && !is_weights(path)) return std::nullopt;

@@ -21,9 +21,6 @@ namespace huggingface {
 /// Throws steno::error when that file is no JSON.
 std::optional<std::string> model_type(const std::filesystem::path& path);
 
-/// The folder of `path`, which model_type() knows.
-std::filesystem::path folder_of(const std::filesystem::path& path);
-
 /// Tensors of all files of weights, and what keeps them alive.
 struct weights {
   std::vector<stored_tensor> tensors;

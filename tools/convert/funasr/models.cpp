@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "content.hpp"
+#include "folder_entries.hpp"
 #include "funasr/folder.hpp"
 
 namespace steno {
@@ -33,8 +34,6 @@ bool describes(const fs::path& file) {
   const std::string extension = file.extension().string();
   return extension == ".yaml" || extension == ".json";
 }
-fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
-
 }  // namespace
 
 bool is_checkpoint(const fs::path& path) {

@@ -31,8 +31,8 @@ struct both {
 };
 
 std::shared_ptr<gguf_file> find_language_model(const std::string& audio) {
-  const fs::path path = utf8_path(audio), folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::shared_ptr<gguf_file> found;
+  const fs::path folder = folder_of(utf8_path(audio));
   for (const fs::path& beside : folder_entries(folder)) {
     if (!fs::is_regular_file(beside) || !file_starts_with(beside, weights::gguf_magic)) continue;
     auto file = std::make_shared<gguf_file>(beside.string());

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "folder_entries.hpp"
 #include "huggingface.hpp"
 
 namespace steno {
@@ -87,7 +88,7 @@ imported_model import_parakeet_folder(const fs::path& path, const import_options
   if (options.cmvn)
     fail(
         {.where = path.string(), .what = "--cmvn is for FunASR models", .hint = "NeMo normalises each clip by itself"});
-  const fs::path folder = huggingface::folder_of(path);
+  const fs::path folder = folder_of(path);
   parakeet_folder_settings s = read_parakeet_folder(folder);
   imported_model model;
   const tokenizers::sentencepiece_vocabulary pieces =

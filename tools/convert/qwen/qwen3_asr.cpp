@@ -15,6 +15,7 @@
 #include <span>
 #include <string_view>
 
+#include "folder_entries.hpp"
 #include "huggingface.hpp"
 #include "json_settings.hpp"
 #include "json_text.hpp"
@@ -358,7 +359,7 @@ bool is_checkpoint(const fs::path& path) {
 
 imported_model import_checkpoint(const fs::path& path, const import_options& options) {
   if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
-  const fs::path folder = huggingface::folder_of(path), config = folder / "config.json";
+  const fs::path folder = folder_of(path), config = folder / "config.json";
   const checkpoint_settings f = json_settings(config.string(), read_json_object(config));
   const section top(f, "");
   const section thinker = top.has_below("thinker_config") ? top.below("thinker_config") : top;

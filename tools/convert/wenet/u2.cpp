@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "content.hpp"
+#include "folder_entries.hpp"
 #include "torch/tensors.hpp"
 #include "wenet/folder.hpp"
 
@@ -144,8 +145,6 @@ imported_model import_u2(const folder& f) {
                           ": the model was not trained for streaming (use_dynamic_chunk); chunks lose accuracy");
   return model;
 }
-
-fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "content.hpp"
+#include "folder_entries.hpp"
 #include "json_settings.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
@@ -30,11 +31,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
-
-fs::path folder_of(const fs::path& path) {
-  if (fs::is_directory(path)) return path;
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 // Single values: what must be so, or has no effect.
 struct known_scalar {

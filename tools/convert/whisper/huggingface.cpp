@@ -5,6 +5,7 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
+#include "folder_entries.hpp"
 #include "json_settings.hpp"
 #include "json_text.hpp"
 #include "whisper/generation.hpp"
@@ -60,7 +61,7 @@ bool is_huggingface(const fs::path& path) {
 
 imported_model import_huggingface(const fs::path& path, const import_options& options) {
   if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
-  const fs::path folder = huggingface::folder_of(path), config = folder / "config.json";
+  const fs::path folder = folder_of(path), config = folder / "config.json";
   const checkpoint_settings f = json_settings(config.string(), read_json_object(config));
   settings s = read_sizes(f);
   read_special_tokens(folder, s);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "content.hpp"
+#include "folder_entries.hpp"
 #include "foreign_files.hpp"
 #include "json_settings.hpp"
 #include "json_text.hpp"
@@ -30,11 +31,6 @@ namespace whisper_files {
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path mlx_folder(const fs::path& path) {
-  if (fs::is_directory(path)) return path;
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 struct mlx_weights {
   std::unique_ptr<safetensors_file> tensors;
@@ -89,7 +85,7 @@ bool is_mlx(const fs::path& path) {
   if (!fs::is_directory(path) && name != "config.json" && path.extension() != ".npz" &&
       path.extension() != ".safetensors")
     return false;
-  const fs::path config = mlx_folder(path) / "config.json";
+  const fs::path config = folder_of(path) / "config.json";
   if (!fs::is_regular_file(config)) return false;
   const nlohmann::json j = read_json(config);
   return j.is_object() && j.contains("n_mels") && j.contains("n_audio_state");
@@ -97,7 +93,7 @@ bool is_mlx(const fs::path& path) {
 
 imported_model import_mlx(const fs::path& path, const import_options& options) {
   if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
-  const fs::path folder = mlx_folder(path), config = folder / "config.json";
+  const fs::path folder = folder_of(path), config = folder / "config.json";
   const checkpoint_settings f = json_settings(config.string(), read_json_object(config));
   const auto dim = [&](const char* key) {
     if (!f.has(key)) fail({.where = f.source, .what = key, .expected = "a size"});

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 
+#include "folder_entries.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
 #include "whisper/whisper.hpp"
@@ -74,7 +75,7 @@ std::vector<std::string> find_tokens(const fs::path& beside, const settings& s, 
     return fs::path();
   };
   if (named && !fs::is_directory(*named)) return read(*named);
-  const fs::path folder = named ? *named : beside.has_parent_path() ? beside.parent_path() : fs::path(".");
+  const fs::path folder = folder_of(named ? *named : beside);
   for (const fs::path& at : {folder, folder / "assets"})
     if (const fs::path file = file_in(at); !file.empty()) return read(file);
   if (named)
