@@ -149,7 +149,7 @@ template <int Together, bool Halves, extent Span, int... r>
 template <int Together, bool Halves, extent Span = 1, int... I>
 inline void int8_tile_of(std::integer_sequence<int, I...>, const detail::int8_job& job) noexcept {
   using function = void (*)(const detail::int8_job&) noexcept;
-  // Of one and two rows, int8_row_strip takes care.
+  // Of fewer rows, int8_row_strip takes care.
   static constexpr function tiles[] = {[](const detail::int8_job& j) noexcept {
     int8_tile<Together, Halves, Span>(std::make_integer_sequence<int, I + 3>{}, j);
   }...};

@@ -1,7 +1,7 @@
-// steno/kernels/product/avx2_rows.hpp - one or two rows of x by block-scaled weights with vpmaddubsw.
+// steno/kernels/product/avx2_rows.hpp - up to three rows of x by block-scaled weights with vpmaddubsw.
 //
-// Quants of four, five and six bits stay unsigned: times int8, sums of eight such products of four or five bits, and of
-// four of six bits, fit in 16 bits (8 * 31 * 127, 4 * 63 * 127), so that little is widened. Those of eight bits are
+// Quants of two to six bits stay unsigned: times int8, sums of eight such products of up to five bits, and of four of
+// six bits, fit in 16 bits (8 * 31 * 127, 4 * 63 * 127), so that little is widened. Those of eight bits are
 // multiplied as in avx2.hpp. The walk: product/int8_rows.inl.
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
@@ -53,7 +53,8 @@ struct counts {
   __m256i lo, hi;
 };
 inline constexpr bool signed_bytes = true, sums_in_registers = false;
-inline constexpr int few_rows(int) { return 2; }
+/// As many rows as there are registers for.
+inline constexpr int few_rows(int bits) { return bits > 4 ? 2 : 3; }
 inline constexpr int pair_rows = 1;
 
 STENO_INLINE counts start_at(float start) {
@@ -80,35 +81,50 @@ STENO_INLINE void dot_bytes(std::integer_sequence<int, I...>, counts* d, const s
   ((d[I].lo = dot(d[I].lo, vector + I % C * next_group, I / C)), ...);
   ((d[I].hi = dot(d[I].hi, vector + I % C * next_group + 32, I / C)), ...);
 }
-/// Eight columns' sums of pairs of products by vector J.
-template <int Bits, int J>
-STENO_INLINE __m256i pairs_of(const std::byte* block, const std::int8_t* x) {
-  return _mm256_maddubs_epi16(reinterpret_cast<__m256i>(quants_of<Bits, J>(block)), four_of(x + 4 * J));
-}
-/// Eight columns by vectors First to First + 3.
-template <int Bits, int First>
-STENO_INLINE __m256i dot_quants(__m256i d, const std::byte* block, const std::int8_t* x) {
-  asm volatile("" ::: "memory");  // otherwise gcc keeps what was loaded for other rows and halves
-  const __m256i one = _mm256_set1_epi16(1);
-  __m256i pairs = opaque(_mm256_add_epi16(pairs_of<Bits, First>(block, x), pairs_of<Bits, First + 1>(block, x)));
+/// d[R].*part += eight columns by values 4 First to 4 First + 15 of row R: a vector comes apart once for all rows.
+template <int Bits, int First, int... R>
+STENO_INLINE void dot_quants(std::integer_sequence<int, R...>, counts* d, __m256i counts::*part, const std::byte* block,
+                             const std::int8_t* x) {
+  asm volatile("" ::: "memory");  // otherwise gcc keeps what was loaded for other groups and halves
+  __m256i pairs[sizeof...(R)];
+  const auto times = [&](__m256i w, int j, int row) __attribute__((always_inline)) {
+    return _mm256_maddubs_epi16(w, four_of(x + 4 * j + row * detail::block));
+  };
+  const auto begin = [&](auto j) __attribute__((always_inline)) {
+    const auto w = reinterpret_cast<__m256i>(quants_of<Bits, j()>(block));
+    ((pairs[R] = times(w, j(), R)), ...);
+  };
+  const auto add = [&](auto j) __attribute__((always_inline)) {
+    const auto w = reinterpret_cast<__m256i>(quants_of<Bits, j()>(block));
+    ((pairs[R] = opaque(_mm256_add_epi16(pairs[R], times(w, j(), R)))), ...);
+  };
+  const auto widen = [&]() __attribute__((always_inline)) {
+    const __m256i one = _mm256_set1_epi16(1);
+    ((d[R].*part = opaque(_mm256_add_epi32(d[R].*part, _mm256_madd_epi16(pairs[R], one)))), ...);
+  };
+  begin(std::integral_constant<int, First>{});
+  add(std::integral_constant<int, First + 1>{});
   if constexpr (Bits == 6) {
-    d = opaque(_mm256_add_epi32(d, _mm256_madd_epi16(pairs, one)));
-    pairs = pairs_of<Bits, First + 2>(block, x);
+    widen();
+    begin(std::integral_constant<int, First + 2>{});
   } else {
-    pairs = opaque(_mm256_add_epi16(pairs, pairs_of<Bits, First + 2>(block, x)));
+    add(std::integral_constant<int, First + 2>{});
   }
-  pairs = _mm256_add_epi16(pairs, pairs_of<Bits, First + 3>(block, x));
-  return opaque(_mm256_add_epi32(d, _mm256_madd_epi16(pairs, one)));
+  add(std::integral_constant<int, First + 3>{});
+  widen();
 }
 template <int Bits, int First, int C, int... I>
 STENO_INLINE void dot_half(std::integer_sequence<int, I...> all, counts* d, const std::int8_t* x,
                            const std::byte* block, std::size_t next_group) {
-  const auto group = [&](int i) __attribute__((always_inline)) { return block + (i % C == 0 ? 0 : next_group); };
+  static_assert(C == 1 || sizeof...(I) == C, "one row by two groups, or rows by one");
   if constexpr (Bits == 8) {
     for (int j = First; j < First + 4; ++j) dot_bytes<C>(all, d, x + 4 * j, block + 64 * j, next_group);
   } else {
-    ((d[I].lo = dot_quants<Bits, First>(d[I].lo, group(I), x + I / C * detail::block)), ...);
-    ((d[I].hi = dot_quants<Bits, First>(d[I].hi, group(I) + 32, x + I / C * detail::block)), ...);
+    constexpr std::make_integer_sequence<int, static_cast<int>(sizeof...(I)) / C> rows;
+    for (int c = 0; c < C; ++c, block += next_group) {
+      dot_quants<Bits, First>(rows, d + c, &counts::lo, block, x);
+      dot_quants<Bits, First>(rows, d + c, &counts::hi, block + 32, x);
+    }
   }
 }
 
