@@ -74,4 +74,15 @@ TEST(package, a_value_of_the_last_piece_is_named) {
   }
 }
 
+// Values that are moved as they are stored are looked at, too.
+TEST(package, a_moved_value_that_is_no_number_is_named) {
+  for (const float last : {1.0f, std::nanf(""), INFINITY}) {
+    const std::vector<std::byte> bytes = stored_values(last);
+    imported_model m = one_matrix(bytes, false);
+    m.tensors[0].write = [&](std::span<std::byte> out) { std::copy(bytes.begin(), bytes.end(), out.begin()); };
+    const std::string said = test::refusal([&] { (void)packed(std::move(m), dtype::bf16); });
+    EXPECT_EQ(said.starts_with("x: tensor \"matrix\" holds a value that bf16 cannot hold"), last != 1.0f) << said;
+  }
+}
+
 }  // namespace package_test

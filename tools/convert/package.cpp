@@ -89,6 +89,19 @@ void check_value(const imported_tensor& t, float v, dtype format, const std::str
         .hint = "convert with --type f32"});
 }
 
+// The same of 16-bit floats that stay as they are stored.
+void check_halves(const imported_tensor& t, std::span<const std::byte> halves, const std::string& where) {
+  const unsigned exponent = t.stored == dtype::f16 ? 0x7c00 : 0x7f80;
+  for (std::size_t at = 0; at + 2 <= halves.size(); at += 2) {
+    std::uint16_t h;
+    std::memcpy(&h, halves.data() + at, sizeof h);
+    if ((h & exponent) != exponent) continue;
+    float v;
+    weights::dequantise(t.stored, halves.data() + at, &v, 1);
+    check_value(t, v, t.stored, where);
+  }
+}
+
 constexpr std::size_t piece_values = std::size_t{1} << 20;  // values
 
 bool is_as_stored(const imported_tensor& t, dtype format) {
@@ -100,7 +113,11 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
     std::memcpy(out.data(), t.bytes.data(), out.size());
     return;
   }
-  if (t.write && t.stored == format) return t.write(out);
+  if (t.write && t.stored == format) {
+    t.write(out);
+    if (format != dtype::f32) check_halves(t, out, where);
+    return;
+  }
   const auto count = static_cast<std::size_t>(t.count());
   // An embedding is a gigabyte: what is kept as it is read needs no copy, and what the source shows goes by in pieces.
   const bool in_place = format == dtype::f32 && reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;
