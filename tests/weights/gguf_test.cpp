@@ -142,6 +142,12 @@ TEST(gguf, settings_by_full_key) {
   EXPECT_EQ(f.numbers("a.i8"), (std::vector<double>{-128, -1, 0, 127}));
   EXPECT_TRUE(f.numbers("a.empty").empty());
   EXPECT_EQ(f.strings("tokenizer.ggml.merges"), (std::vector<std::string>{"\xc4\xa0 h", "h e"}));
+  const steno::weights::stored_strings merges = f.string_views("tokenizer.ggml.merges");
+  EXPECT_EQ(merges.size(), 2u);
+  EXPECT_EQ(*merges.begin(), "\xc4\xa0 h");
+  EXPECT_EQ(*++merges.begin(), "h e");
+  EXPECT_EQ(++ ++merges.begin(), merges.end());
+  EXPECT_TRUE(steno::weights::stored_strings().empty());
   EXPECT_EQ(f.value("t.u8")->get<std::uint8_t>(), 255);
   EXPECT_EQ(f.value("t.u8")->get<std::uint32_t>(), std::nullopt);
   EXPECT_EQ(f.value("a.f32")->type_text(), "array of f32");
@@ -153,6 +159,7 @@ TEST(gguf, settings_of_another_type_are_errors) {
   EXPECT_THROW(f.number("a.i8"), steno::error);
   EXPECT_THROW(f.text("t.u8"), steno::error);
   EXPECT_THROW(f.strings("a.i8"), steno::error);
+  EXPECT_THROW(f.string_views("a.i8"), steno::error);
   EXPECT_THROW(f.numbers("tokenizer.ggml.merges"), steno::error);
   EXPECT_THROW(f.numbers("t.u8"), steno::error);
   try {

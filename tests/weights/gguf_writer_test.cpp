@@ -90,6 +90,30 @@ TEST(gguf_writer, keys_of_every_type_survive) {
   EXPECT_EQ(f.strings("a.text"), (std::vector<std::string>{"", "a", std::string("\0b", 2)}));
 }
 
+TEST(gguf_writer, pairs_of_another_writer_and_strings_of_another_file_are_taken_over) {
+  gguf_writer from;
+  from.set("general.alignment", std::uint32_t{64});
+  from.set("tokens", std::vector<std::string>{"", "a", std::string("\0b", 2)});
+  from.add("not a pair", dtype::f32, {2}, eight_bytes());
+  gguf_writer w;
+  w.set("first", 1);
+  w.copy(from);
+  EXPECT_EQ(w.alignment(), 64u);
+  const auto bytes = w.bytes();
+  const gguf_file f("memory", bytes);
+  EXPECT_EQ(f.keys(), (std::vector<std::string_view>{"first", "general.alignment", "tokens"}));
+  EXPECT_EQ(f.size(), 0u);
+  w.set("again", f.string_views("tokens"));
+  const auto more = w.bytes();
+  EXPECT_EQ(gguf_file("memory", more).strings("again"), f.strings("tokens"));
+  gguf_writer other;
+  other.set("other", 2);
+  other.set("first", 3);
+  EXPECT_NE(refusal([&] { w.copy(other); }).find("key \"first\" occurs twice"), std::string::npos);
+  EXPECT_FALSE(w.has("other"));
+  EXPECT_EQ(w.bytes(), more);
+}
+
 TEST(gguf_writer, tensors_come_from_bytes_and_from_callbacks) {
   gguf_writer w;
   w.set("general.alignment", std::uint32_t{128});
@@ -118,6 +142,7 @@ TEST(gguf_writer, tensors_come_from_bytes_and_from_callbacks) {
   EXPECT_EQ(calls, 7);
   EXPECT_EQ(last, total);
   EXPECT_EQ(std::filesystem::file_size(path), total);
+  EXPECT_EQ(w.bytes(), steno::test::read_bytes(path));
   EXPECT_EQ(total % 128, 0u);
   const gguf_file f(path);
   EXPECT_EQ(f.alignment(), 128u);

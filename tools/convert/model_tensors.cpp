@@ -356,9 +356,7 @@ void take_tensors(imported_model& model, checkpoint_tensors from) {
   // Readers of packaged files make the model's front end and tokenizer, from the keys that will be written. Some look
   // at the rows of a tensor, too.
   weights::gguf_writer writer;
-  const std::vector<std::byte> pairs = model.file.bytes();
-  const gguf_file known(from.where, pairs);
-  for (const weights::gguf_value& v : known.values()) writer.copy(v);
+  writer.copy(model.file);
   for (const promised_size& s : from.sizes)
     if (const stored_tensor* const t = find(from, s.names);
         t != nullptr && s.rows > 0 && !t->shape.empty() && t->shape[0] == s.rows)

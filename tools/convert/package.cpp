@@ -92,7 +92,15 @@ void check_value(const imported_tensor& t, float v, dtype format, const std::str
 // The same of 16-bit floats that stay as they are stored.
 void check_halves(const imported_tensor& t, std::span<const std::byte> halves, const std::string& where) {
   const unsigned exponent = t.stored == dtype::f16 ? 0x7c00 : 0x7f80;
+  // Four at once: a full exponent carries into the sign.
+  constexpr std::uint64_t each = 0x0001000100010001;
+  const std::uint64_t exponents = exponent * each, lowest = (exponent & (0u - exponent)) * each, signs = 0x8000 * each;
   for (std::size_t at = 0; at + 2 <= halves.size(); at += 2) {
+    for (std::uint64_t four; at + sizeof four <= halves.size(); at += sizeof four) {
+      std::memcpy(&four, halves.data() + at, sizeof four);
+      if ((((four & exponents) + lowest) & signs) != 0) break;
+    }
+    if (at + 2 > halves.size()) break;
     std::uint16_t h;
     std::memcpy(&h, halves.data() + at, sizeof h);
     if ((h & exponent) != exponent) continue;

@@ -45,17 +45,17 @@ std::optional<std::string> base64(std::string_view text) {
 
 std::string byte_letters(std::string_view bytes) {
   std::string s;
-  for (const char c : bytes) {
-    const auto b = static_cast<unsigned char>(c);
-    const bool printable = (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || b >= 0xae;
-    // The others are numbered from 256 on: 0 - 32, 127 - 160, 173.
+  while (!bytes.empty()) {
+    const auto other = std::find_if(bytes.begin(), bytes.end(), [](char c) { return c < 0x21 || c > 0x7e; });
+    s.append(bytes.begin(), other);
+    if (other == bytes.end()) break;
+    const auto b = static_cast<unsigned char>(*other);
+    // What cannot be printed is numbered from 256 on: 0 - 32, 127 - 160, 173.
+    const bool printable = (b >= 0xa1 && b <= 0xac) || b >= 0xae;
     const unsigned letter = printable ? b : b <= 0x20 ? 256u + b : b <= 0xa0 ? 256u + 33 + (b - 0x7fu) : 323u;
-    if (letter < 0x80) {
-      s += static_cast<char>(letter);
-    } else {
-      s += static_cast<char>(0xc0 | letter >> 6);
-      s += static_cast<char>(0x80 | (letter & 0x3f));
-    }
+    s += static_cast<char>(0xc0 | letter >> 6);
+    s += static_cast<char>(0x80 | (letter & 0x3f));
+    bytes.remove_prefix(static_cast<std::size_t>(other - bytes.begin()) + 1);
   }
   return s;
 }

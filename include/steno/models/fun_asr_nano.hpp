@@ -79,7 +79,7 @@ class fun_asr_nano {
     think = models::read_flag(file, "fun_asr_nano.do_think", true);
     if (file.has("fun_asr_nano.ctc.tokens"))
       ctc_tokens = models::made_of(file, "fun_asr_nano.ctc.tokens", [&] {
-        return tokenizers::byte_bpe(models::read_tokens(file, "fun_asr_nano.ctc.tokens"));
+        return tokenizers::byte_bpe(models::stored_tokens(file, "fun_asr_nano.ctc.tokens"));
       });
     if (file.has("fun_asr_nano.ctc.special_tokens"))
       ctc_special = models::read_tokens(file, "fun_asr_nano.ctc.special_tokens");

@@ -190,9 +190,9 @@ STENO_COLD auto made_of(const gguf_file& file, std::string_view key, F&& f) {
   }
 }
 
-/// The tokens of a tokenizer: 1 to 2^20. Throws steno::error.
-STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file,
-                                                       std::string_view key = "tokenizer.ggml.tokens") {
+/// The tokens of a tokenizer: 1 to 2^20, where they lie in the file. Throws steno::error.
+STENO_COLD inline weights::stored_strings stored_tokens(const gguf_file& file,
+                                                        std::string_view key = "tokenizer.ggml.tokens") {
   constexpr std::size_t max_count = 1 << 20;
   const weights::gguf_value* const v = file.value(key);
   if (v != nullptr && (v->count < 1 || v->count > max_count))
@@ -200,7 +200,12 @@ STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file,
           .what = "key " + steno::weights::quoted(key),
           .expected = "1 to " + std::to_string(max_count) + " tokens",
           .found = std::to_string(v->count)});
-  return file.strings(key);
+  return file.string_views(key);
+}
+/// The same, copied.
+STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file,
+                                                       std::string_view key = "tokenizer.ggml.tokens") {
+  return stored_tokens(file, key).copy();
 }
 /// What each token is (tokenizer.ggml.token_type).
 STENO_ON_CALL STENO_COLD inline std::vector<int> read_token_types(const gguf_file& file) {

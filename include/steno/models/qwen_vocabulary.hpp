@@ -21,7 +21,7 @@ namespace qwen3 {
 
 /// From tokenizer.ggml.tokens and token_type. Throws steno::error.
 STENO_ON_CALL STENO_COLD inline tokenizers::qwen_tokens read_qwen_tokens(const gguf_file& file) {
-  std::vector<std::string> tokens = models::read_tokens(file);
+  const weights::stored_strings tokens = models::stored_tokens(file);
   std::vector<int> types;
   if (file.has("tokenizer.ggml.token_type")) types = models::read_token_types(file);
   if (!types.empty() && types.size() != tokens.size())
@@ -29,8 +29,7 @@ STENO_ON_CALL STENO_COLD inline tokenizers::qwen_tokens read_qwen_tokens(const g
           .what = "key \"tokenizer.ggml.token_type\"",
           .expected = std::to_string(tokens.size()) + " numbers, as many as tokenizer.ggml.tokens",
           .found = std::to_string(types.size())});
-  return models::made_of(file, "tokenizer.ggml.tokens",
-                         [&] { return tokenizers::qwen_tokens(std::move(tokens), types); });
+  return models::made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizers::qwen_tokens(tokens, types); });
 }
 
 /// The largest numbers of bytes and tokens of text beside the audio: a page of names for a context, three minutes of

@@ -65,7 +65,7 @@ class whisper_model {
       : frontend(models::read_whole(file, "whisper.frontend.n_mels", 1, 1024, 80)),
         tokenizer(models::made_of(file, "tokenizer.ggml.tokens",
                                   [&] {
-                                    return tokenizers::whisper_tokens(models::read_tokens(file), vocabulary_of(file),
+                                    return tokenizers::whisper_tokens(models::stored_tokens(file), vocabulary_of(file),
                                                                       multilingual_of(file));
                                   })),
         generation(read_whisper_generation(file, tokenizer)) {

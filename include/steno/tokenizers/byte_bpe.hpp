@@ -14,6 +14,8 @@
 #include <queue>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace steno {
@@ -54,21 +56,33 @@ class byte_bpe {
  public:
   /// No tokens.
   byte_bpe() = default;
-  /// Token i is letters[i]. Throws steno::error for a character that stands for no byte.
-  STENO_ON_CALL STENO_COLD explicit byte_bpe(const std::vector<std::string>& letters) {
-    ends_.reserve(letters.size());
-    for (const std::string& token : letters) {
+  /// Token i is the i-th of `letters`, strings or views of them. Throws steno::error for a character that stands for no
+  /// byte.
+  template <class Letters = std::vector<std::string>>
+  requires std::is_convertible_v<decltype(*std::declval<const Letters&>().begin()), std::string_view>
+      STENO_COLD explicit byte_bpe(const Letters& letters) {
+    std::size_t all = 0, n = 0;
+    for (const std::string_view token : letters) all += token.size();
+    ends_.resize(letters.size());
+    bytes_.resize(all);  // no letter is shorter than its byte
+    char* to = bytes_.data();
+    for (const std::string_view token : letters) {
       for (std::string_view rest = token; !rest.empty();) {
+        if (rest[0] > ' ' && rest[0] < 0x7f) {  // stands for itself
+          *to++ = rest[0];
+          rest.remove_prefix(1);
+          continue;
+        }
         const unicode::code_point c = unicode::first_of(rest);
         const int byte = byte_of(c.value);
         if (byte < 0)
-          fail({.what =
-                    "token " + std::to_string(ends_.size()) + " of the vocabulary is not written in GPT-2's letters"});
-        bytes_ += static_cast<char>(byte);
+          fail({.what = "token " + std::to_string(n) + " of the vocabulary is not written in GPT-2's letters"});
+        *to++ = static_cast<char>(byte);
         rest.remove_prefix(c.length);
       }
-      ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+      ends_[n++] = static_cast<std::uint32_t>(to - bytes_.data());
     }
+    bytes_.resize(static_cast<std::size_t>(to - bytes_.data()));
     std::size_t size = 16;
     while (size < 2 * letters.size()) size *= 2;
     slots_.assign(size, -1);
@@ -117,7 +131,7 @@ class byte_bpe {
 
  private:
   // GPT-2's letters: printable bytes of Latin-1 stand for themselves, the others for U+0100 and on.
-  STENO_ON_CALL static int byte_of(std::uint32_t c) {
+  STENO_ON_CALL static int byte_of(std::uint32_t c) noexcept {
     if ((c >= 0x21 && c <= 0x7e) || (c >= 0xa1 && c <= 0xac) || (c >= 0xae && c <= 0xff)) return static_cast<int>(c);
     if (c >= 0x100 && c <= 0x120) return static_cast<int>(c - 0x100);
     if (c >= 0x121 && c <= 0x142) return static_cast<int>(c - 0x121 + 0x7f);

@@ -71,20 +71,22 @@ class qwen_tokens {
 
   /// No tokens.
   qwen_tokens() = default;
-  /// Token i is texts[i], in GPT-2's letters where types[i] is normal. Throws steno::error when they do not fit.
-  STENO_ON_CALL STENO_COLD qwen_tokens(std::vector<std::string> texts, const std::vector<int>& types) {
+  /// Token i is the i-th of `texts` (strings or views of them), in GPT-2's letters where types[i] is normal. Throws
+  /// steno::error when they do not fit.
+  template <class Texts = std::vector<std::string>>
+  STENO_COLD qwen_tokens(const Texts& texts, const std::vector<int>& types) {
     if (!types.empty() && types.size() != texts.size())
       fail(
           {.what = "kinds of tokens", .expected = std::to_string(texts.size()), .found = std::to_string(types.size())});
-    size_ = static_cast<int>(texts.size());
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      const int type = types.empty() ? normal : types[i];
-      if (type == normal) continue;
-      std::string text = std::move(texts[i]);
-      texts[i].clear();
-      if (type != unused && !text.empty()) added_.push_back({std::move(text), static_cast<int>(i), type == control});
+    std::vector<std::string_view> letters;
+    letters.reserve(texts.size());
+    for (const std::string_view text : texts) {
+      const int id = static_cast<int>(letters.size()), type = types.empty() ? normal : types[letters.size()];
+      letters.push_back(type == normal ? text : std::string_view());
+      if (type != normal && type != unused && !text.empty()) added_.push_back({std::string(text), id, type == control});
     }
-    bytes_ = byte_bpe(texts);
+    size_ = static_cast<int>(letters.size());
+    bytes_ = byte_bpe(letters);
     core::sort_places(by_id_, added_.size(), [&](std::size_t a, std::size_t b) { return added_[a].id < added_[b].id; });
   }
 

@@ -42,8 +42,8 @@ class whisper_tokens : public byte_bpe {
   whisper_tokens() = default;
   /// `letters`: the text tokens; `vocabulary`: rows of the token embedding; `language_and_task`: whether the prompt
   /// names them, which follows from the size of published vocabularies. Throws steno::error when they do not fit.
-  STENO_ON_CALL STENO_COLD whisper_tokens(const std::vector<std::string>& letters, extent vocabulary,
-                                          std::optional<bool> language_and_task = {})
+  template <class Letters = std::vector<std::string>>
+  STENO_COLD whisper_tokens(const Letters& letters, extent vocabulary, std::optional<bool> language_and_task = {})
       : byte_bpe(letters) {
     multilingual = language_and_task.value_or(vocabulary >= 51865);
     const extent rest = vocabulary - size() - timestamps - 8;

@@ -7,6 +7,7 @@
 #pragma once
 #include <steno/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -86,14 +87,15 @@ class byte_cursor {
   }
   /// u64 length (up to `limit`) and that many bytes.
   STENO_ON_CALL STENO_COLD std::string_view string(std::uint64_t limit, const char* what) {
-    const auto size = number<std::uint64_t>(what);
-    if (size > limit || size > remaining()) {
-      position_ -= sizeof size;
-      stop("length of " + std::string(what) + " is too large",
-           "up to " + std::to_string(limit < remaining() ? limit : remaining()), std::to_string(size));
-    }
-    const auto part = take(size, what);
-    return {reinterpret_cast<const char*>(part.data()), part.size()};
+    std::uint64_t size;
+    if (remaining() < sizeof size) take(sizeof size, what);
+    std::memcpy(&size, bytes_.data() + position_, sizeof size);
+    limit = std::min<std::uint64_t>(limit, remaining() - sizeof size);
+    if (size > limit)
+      stop("length of " + std::string(what) + " is too large", "up to " + std::to_string(limit), std::to_string(size));
+    const auto* const first = reinterpret_cast<const char*>(bytes_.data() + position_ + sizeof size);
+    position_ += sizeof size + static_cast<std::size_t>(size);
+    return {first, static_cast<std::size_t>(size)};
   }
 
   /// Throws steno::error about the present position: the name and the byte offset stand in front of `what`.

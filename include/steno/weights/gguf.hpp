@@ -126,8 +126,10 @@ class gguf_file {
     return required_as(key, &weights::gguf_value::numbers, "an array of numbers");
   }
   /// An array of strings; throws when the key is absent or holds something else.
-  STENO_COLD std::vector<std::string> strings(std::string_view key) const {
-    return required_as(key, &weights::gguf_value::strings, "an array of strings");
+  STENO_COLD std::vector<std::string> strings(std::string_view key) const { return string_views(key).copy(); }
+  /// The same, not copied; valid as long as the file is.
+  STENO_COLD weights::stored_strings string_views(std::string_view key) const {
+    return required_as(key, &weights::gguf_value::string_views, "an array of strings");
   }
 
  private:

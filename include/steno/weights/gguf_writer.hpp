@@ -57,13 +57,25 @@ class gguf_writer {
   }
   /// An array of strings.
   STENO_ON_CALL void set(std::string_view key, std::span<const std::string> values) {
-    for (const std::string& v : values) check_length(key, v.size());
+    std::size_t all = 0;
+    for (const std::string& v : values) {
+      check_length(key, v.size());
+      all += sizeof(std::uint64_t) + v.size();
+    }
+    make_room(all);
     begin_array(key, gguf_type::string, values.size());
     for (const std::string& v : values) put_string(v);
   }
   /// An array of strings.
   STENO_ON_CALL void set(std::string_view key, const std::vector<std::string>& values) {
     set(key, std::span<const std::string>(values));
+  }
+  /// The same of another file.
+  STENO_ON_CALL void set(std::string_view key, const stored_strings& values) {
+    for (const std::string_view v : values) check_length(key, v.size());
+    make_room(values.bytes().size());
+    begin_array(key, gguf_type::string, values.size());
+    pairs_.append(reinterpret_cast<const char*>(values.bytes().data()), values.bytes().size());
   }
   /// Whether the key is set.
   bool has(std::string_view key) const { return keys_.find(key) != keys_.end(); }
@@ -76,6 +88,14 @@ class gguf_writer {
       begin_pair(v.key, v.type);
     if (v.type == gguf_type::string) put_number(std::uint64_t{v.raw.size()});
     pairs_.append(reinterpret_cast<const char*>(v.raw.data()), v.raw.size());
+  }
+  /// All pairs of another writer.
+  STENO_ON_CALL void copy(const gguf_writer& from) {
+    for (const std::string_view key : from.keys_)
+      if (has(key)) fail({.what = "key " + quoted(key) + " occurs twice"});
+    keys_.insert(from.keys_.begin(), from.keys_.end());
+    pairs_ += from.pairs_;
+    if (from.has(gguf_alignment_key)) alignment_ = from.alignment_;
   }
 
   // --- tensors. `shape` is row-major (outermost first); any format of ggml may be written.
@@ -114,7 +134,7 @@ class gguf_writer {
   template <class Progress>
   void write(const std::string& path, Progress&& progress) const {
     atomic_file out(path);
-    emit([&](std::span<const std::byte> bytes) { out.write(bytes); }, progress);
+    emit([&](std::span<const std::byte> part) { out.write(part); }, progress);
     out.commit();
   }
   /// The same without reports of progress.
@@ -123,10 +143,22 @@ class gguf_writer {
   }
   /// The same bytes in memory.
   STENO_ON_CALL std::vector<std::byte> bytes() const {
-    std::vector<std::byte> all;
-    all.reserve(static_cast<std::size_t>(size()));
-    emit([&](std::span<const std::byte> part) { all.insert(all.end(), part.begin(), part.end()); },
-         [](std::uint64_t, std::uint64_t) {});
+    const places at = layout();
+    std::vector<std::byte> all(static_cast<std::size_t>(at.end));
+    std::byte* to = all.data();
+    for (const std::string* part : {&at.before, &pairs_, &at.after}) {
+      std::memcpy(to, part->data(), part->size());
+      to += part->size();
+    }
+    std::span<std::byte> rest = std::span(all).subspan(static_cast<std::size_t>(at.data));
+    for (const entry& t : tensors_) {
+      const auto place = rest.first(static_cast<std::size_t>(t.size));
+      if (t.fill)
+        t.fill(place);
+      else
+        std::copy(t.bytes.begin(), t.bytes.end(), place.begin());
+      rest = rest.subspan(static_cast<std::size_t>(t.size + padding_of(t)));
+    }
     return all;
   }
 
@@ -140,8 +172,8 @@ class gguf_writer {
     byte_filler fill;
   };
   struct places {
-    std::string header;       // magic to the last tensor info
-    std::uint64_t data, end;  // where the data section begins and where the file ends
+    std::string before, after;  // the pairs: magic and counts; what tensors are there
+    std::uint64_t data, end;    // where the data section begins and where the file ends
   };
 
   [[noreturn]] static void refuse(std::string what, std::string expected, std::string found) {
@@ -162,6 +194,8 @@ class gguf_writer {
     else
       put(pairs_, v);
   }
+  // A vocabulary of a megabyte is not moved when the next key comes.
+  void make_room(std::size_t bytes) { pairs_.reserve(pairs_.size() + bytes + 4096); }
   STENO_ON_CALL void put_string(std::string_view s) {
     put(pairs_, std::uint64_t{s.size()});
     pairs_ += s;
@@ -195,11 +229,10 @@ class gguf_writer {
   }
 
   STENO_ON_CALL places layout() const {
-    std::string out(gguf_magic);
-    put(out, gguf_version);
-    put(out, static_cast<std::int64_t>(tensors_.size()));
-    put(out, static_cast<std::int64_t>(keys_.size()));
-    out += pairs_;
+    std::string before(gguf_magic), out;
+    put(before, gguf_version);
+    put(before, static_cast<std::int64_t>(tensors_.size()));
+    put(before, static_cast<std::int64_t>(keys_.size()));
     std::uint64_t data = 0;
     for (const entry& t : tensors_) {
       put(out, std::uint64_t{t.name.size()});
@@ -210,13 +243,17 @@ class gguf_writer {
       put(out, data);
       if (!detail::append_padded(data, t.size, alignment_)) refuse("end of the data", "below 2^64 bytes", "more");
     }
-    std::uint64_t start = out.size(), end = 0;
+    std::uint64_t start = before.size() + pairs_.size() + out.size(), end = 0;
     if ((!tensors_.empty() && !checked_round_up(start, alignment_, start)) || !checked_add(start, data, end) ||
         end > PTRDIFF_MAX)
       refuse("size of the file", "below 2^63 bytes", "more");
-    return {std::move(out), start, end};
+    return {std::move(before), std::move(out), start, end};
   }
 
+  std::uint64_t padding_of(const entry& t) const noexcept {
+    const std::uint64_t rest = t.size % alignment_;
+    return rest == 0 ? 0 : alignment_ - rest;
+  }
   template <class Sink>
   static void emit_zeros(Sink&& sink, std::uint64_t count) {
     const std::byte zeros[4096] = {};
@@ -228,8 +265,12 @@ class gguf_writer {
   template <class Sink, class Progress>
   void emit(Sink&& sink, Progress&& progress) const {
     const places l = layout();
-    sink(std::as_bytes(std::span(l.header)));
-    emit_zeros(sink, l.data - l.header.size());
+    std::uint64_t padding = l.data;
+    for (const std::string* part : {&l.before, &pairs_, &l.after}) {
+      sink(std::as_bytes(std::span(*part)));
+      padding -= part->size();
+    }
+    emit_zeros(sink, padding);
     std::uint64_t done = l.data;
     progress(done, l.end);
     std::vector<std::byte> buffer;
@@ -239,9 +280,8 @@ class gguf_writer {
         t.fill(std::span(buffer));
       }
       sink(t.fill ? std::span<const std::byte>(buffer) : t.bytes);
-      const std::uint64_t rest = t.size % alignment_, padding = rest == 0 ? 0 : alignment_ - rest;
-      emit_zeros(sink, padding);
-      progress(done += t.size + padding, l.end);
+      emit_zeros(sink, padding_of(t));
+      progress(done += t.size + padding_of(t), l.end);
     }
   }
 

@@ -51,13 +51,13 @@ class reader {
                "[" + std::to_string(mels) + " x " + std::to_string(bins) + "]");
     at_.take(std::uint64_t{4} * mels * bins, "the mel filters");
   }
-  std::vector<std::string> tokens(const settings& s) {
+  string_list tokens(const settings& s) {
     const std::uint32_t count = size("number of tokens", 1 << 20), wanted = text_tokens(s.vocabulary);
     if (count < wanted || count > s.vocabulary)
       at_.stop("number of tokens", std::to_string(wanted) + " to " + std::to_string(s.vocabulary),
                std::to_string(count));
-    std::vector<std::string> all;
-    all.reserve(wanted);
+    string_list all;
+    all.reserve(wanted, 8);
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto length = at_.number<std::uint32_t>("length of a token");
       const auto bytes = at_.take(length, "a token");
@@ -82,7 +82,7 @@ imported_model read_ggml(const std::string& where, std::span<const std::byte> by
   reader in(where, bytes);
   const settings s = in.header();
   in.filters(s);
-  std::vector<std::string> tokens = in.tokens(s);
+  string_list tokens = in.tokens(s);
   std::vector<stored_tensor> tensors = in.tensors(file.get());
   if (tensors.empty())
     fail({.where = where, .what = "holds no tensors", .hint = "it is one of whisper.cpp's files for its own tests"});

@@ -55,10 +55,9 @@ id_list in_order(const std::vector<int>& from) {
 }
 
 // What differs from openai's rules alone: all kinds of files of a published model become the same.
-void set_generation(weights::gguf_writer& file, const settings& s, const std::vector<std::string>& tokens,
-                    bool multilingual) {
+void set_generation(weights::gguf_writer& file, const settings& s, const string_list& tokens, bool multilingual) {
   if (s.suppressed || s.first_suppressed) {
-    const tokenizers::whisper_tokens t(tokens, static_cast<extent>(s.vocabulary), multilingual);
+    const tokenizers::whisper_tokens t(tokens.view(), static_cast<extent>(s.vocabulary), multilingual);
     std::vector<int> never = t.non_speech_tokens(), first = t.encode(" ");
     never.insert(never.end(), {t.transcribe, t.translate, t.sot, t.sot_prev, t.sot_lm, t.no_speech});
     first.push_back(t.eot);
@@ -83,8 +82,8 @@ std::uint32_t text_tokens(const settings& s) { return s.text > 0 ? s.text : text
 
 void walk_whisper(const gguf_file& keys, tensor_taker& taker) { walk_model<whisper::whisper_any>(keys, taker); }
 
-imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
-                       std::vector<stored_tensor> tensors, std::shared_ptr<const void> source) {
+imported_model package(std::string where, const settings& s, string_list tokens, std::vector<stored_tensor> tensors,
+                       std::shared_ptr<const void> source) {
   check(where, s);
   if (tokens.size() != text_tokens(s))
     fail({.where = where,
@@ -124,7 +123,8 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
   if (s.text > 0 || told != usual) file.set("whisper.multilingual", told);
   set_generation(file, s, tokens, told);
   file.set("tokenizer.ggml.model", "gpt2");
-  file.set("tokenizer.ggml.tokens", tokens);
+  file.set("tokenizer.ggml.tokens", tokens.view());
+  tokens = {};
 
   const auto d = static_cast<extent>(s.width);
   checkpoint_tensors from{.where = model.where, .all = std::move(tensors)};

@@ -18,6 +18,7 @@
 
 #include "families.hpp"
 #include "model_tensors.hpp"
+#include "string_list.hpp"
 #include "tiktoken.hpp"
 
 namespace steno {
@@ -49,8 +50,8 @@ std::uint32_t text_tokens(const settings& s);
 
 /// The packaged file. `tokens` are the text tokens in GPT-2's byte letters; `tensors` have openai's names and must be
 /// exactly those of the settings. Throws steno::error.
-imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
-                       std::vector<stored_tensor> tensors, std::shared_ptr<const void> source);
+imported_model package(std::string where, const settings& s, string_list tokens, std::vector<stored_tensor> tensors,
+                       std::shared_ptr<const void> source);
 
 /// Those of a published size; empty for others. `file_name` tells large-v1 from large-v2.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> published_alignment_heads(const settings& s,
