@@ -49,6 +49,7 @@
 #include <steno/kernels/fft_lanes.hpp>
 #include <steno/kernels/log_mel.hpp>
 #include <steno/kernels/norm.hpp>
+#include <steno/kernels/numbers.hpp>
 #include <steno/kernels/operand.hpp>
 #include <steno/kernels/pack.hpp>
 #include <steno/kernels/pack_blocks.hpp>

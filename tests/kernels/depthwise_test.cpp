@@ -63,6 +63,29 @@ TEST(depthwise, same_bits) {
   same_bits_with_fma([&] { return run({}); }, same);
 }
 
+// What it is added to: the bits of a product and a sum of their own, where the factor is a power of two.
+TEST(depthwise, is_added_to_rows) {
+  each_isa([](k::isa) {
+    for (const extent cols : {16, 33})
+      for (const float factor : {1.0f, 0.5f}) {
+        const auto taps = random_values(static_cast<std::size_t>(11 * cols), 3);
+        const guarded x = guarded(45, cols, 5).randomise(2), rows = guarded(45, cols, 3).randomise(4);
+        guarded alone(45, cols, 2), sum(45, cols, 2), in_place = rows;
+        k::depthwise(x.in(), taps.data(), 11, 5, alone.out(), {});
+        k::depthwise(x.in(), taps.data(), 11, 5, sum.out(), {},
+                     {.rows = rows.in().data(), .stride = rows.in().outerStride(), .factor = factor});
+        k::depthwise(x.in(), taps.data(), 11, 5, in_place.out(), {},
+                     {.rows = in_place.in().data(), .stride = in_place.in().outerStride(), .factor = factor});
+        EXPECT_TRUE(sum.intact() && in_place.intact());
+        for (extent t = 0; t < 45; ++t)
+          for (extent c = 0; c < cols; ++c) {
+            ASSERT_EQ(sum.at(t, c), rows.at(t, c) + factor * alone.at(t, c)) << t << "," << c;
+            ASSERT_EQ(in_place.at(t, c), sum.at(t, c));
+          }
+      }
+  });
+}
+
 // A row computed alone (a chunk of a stream) has the bits of the same row inside a long input.
 TEST(depthwise, rows_do_not_depend_on_their_neighbours_tile) {
   const auto taps = random_values(11 * 64, 3);

@@ -22,17 +22,17 @@ TEST(scores, numbers_are_required) {
   std::vector<float> v(3 * 40, -1.0f);
   const view<const float> x =
       core::make_view(static_cast<const float*>(v.data()), 3, 33, 40);  // the rest of a row is not its
-  EXPECT_NO_THROW(search::require_numbers(x));
-  EXPECT_NO_THROW(search::require_finite(x));
+  EXPECT_NO_THROW(search::require_numbers(x, {}));
+  EXPECT_NO_THROW(search::require_finite(x, {}));
   v[39] = no_number;
-  EXPECT_NO_THROW(search::require_finite(x));
+  EXPECT_NO_THROW(search::require_finite(x, {}));
   v[40 + 32] = -infinity;
-  EXPECT_NO_THROW(search::require_numbers(x));
-  EXPECT_THROW(search::require_finite(x), error);
+  EXPECT_NO_THROW(search::require_numbers(x, {}));
+  EXPECT_THROW(search::require_finite(x, {}), error);
   v[40 + 32] = infinity;
-  EXPECT_THROW(search::require_finite(x), error);
+  EXPECT_THROW(search::require_finite(x, {}), error);
   v[80] = no_number;
-  EXPECT_THROW(search::require_numbers(x), error);
+  EXPECT_THROW(search::require_numbers(x, {}), error);
 }
 
 // Rows with NaN and minus infinity in them, also nothing else: every hypothesis has a time for each label.

@@ -2,18 +2,20 @@
 //
 //   add: a + b; scale: factor * x; relu: max(x, 0); sigmoid: 1 / (1 + e^-x); silu: x sigmoid(x); tanh;
 //   gelu: x (1 + erf(x / sqrt 2)) / 2 (torch.nn.GELU's exact form)
-// All matrices of a call have one shape. On the calling thread: a pass over a layer's output is too short to share.
+// All matrices of a call have one shape. On the calling thread, but for sums that are given an executor.
 // Body: generic/elementwise.inl. Tested in tests/kernels/elementwise_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/core/view.hpp>
+#include <steno/kernels/row_tiles.hpp>
 
 namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
 /// y = a + b. y may be a or b.
-STENO_KERNEL_API void add(const view<const float>& a, const view<const float>& b, const view<float>& y) noexcept;
+STENO_KERNEL_API void add(const view<const float>& a, const view<const float>& b, const view<float>& y,
+                          const executor& run = {});
 
 /// y = factor * x. y may be x.
 STENO_KERNEL_API void scale(const view<const float>& x, float factor, const view<float>& y) noexcept;
@@ -56,11 +58,14 @@ inline void apply(void (*row)(const float*, float*, extent) noexcept, const view
 }
 }  // namespace detail
 
-STENO_KERNEL_BODY void add(const view<const float>& a, const view<const float>& b, const view<float>& y) noexcept {
+STENO_KERNEL_BODY void add(const view<const float>& a, const view<const float>& b, const view<float>& y,
+                           const executor& run) {
   const auto row = STENO_KERNEL(add_row);
   float* const out = view<float>(y).data();
-  for (extent t = 0; t < a.rows(); ++t)
-    row(a.data() + t * a.outerStride(), b.data() + t * b.outerStride(), out + t * y.outerStride(), a.cols());
+  detail::run_row_tiles(run, a.rows(), a.cols(), [&](extent first, extent last) {
+    for (extent t = first; t < last; ++t)
+      row(a.data() + t * a.outerStride(), b.data() + t * b.outerStride(), out + t * y.outerStride(), a.cols());
+  });
 }
 
 STENO_KERNEL_BODY void scale(const view<const float>& x, float factor, const view<float>& y) noexcept {

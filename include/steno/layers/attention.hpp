@@ -106,7 +106,8 @@ struct attention {
                    addend{added.data(), added.outerStride()});
       if (to.rows == nullptr) return;
       if (to.factor != 1) kernels::scale(core::read(sum), to.factor, core::write(sum));
-      kernels::add(core::make_view(to.rows, x.rows(), output_size(), to.stride), core::read(sum), core::write(y));
+      kernels::add(core::make_view(to.rows, x.rows(), output_size(), to.stride), core::read(sum), core::write(y),
+                   c.run);
     }
   }
 

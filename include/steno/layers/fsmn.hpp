@@ -39,10 +39,12 @@ struct fsmn {
   extent output_size() const noexcept { return taps.cols(); }
   state start() const { return state(static_cast<std::size_t>(before() * taps.cols())); }
 
-  /// x [frames, D] -> y [frames, D]; y must not be x.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* s, const auto&, context& c) const {
+  /// x [frames, D] -> y [frames, D]; y must not be x. With an addend y = to.rows + to.factor times the memory.
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* s, const auto&, context& c,
+                  const addend& to = {}) const {
+    const kernels::depthwise_sum sum{.rows = to.rows, .stride = to.stride, .factor = to.factor};
     if (Sides == fsmn_sides::both && s == nullptr)
-      return kernels::depthwise(core::read(x), taps.floats(), taps.rows(), before() / 2, core::write(y), c.run);
+      return kernels::depthwise(core::read(x), taps.floats(), taps.rows(), before() / 2, core::write(y), c.run, sum);
     const extent d = x.cols(), n = x.rows();
     core::workspace::frame scratch(c.scratch);
     auto rows = scratch.template matrix<dynamic, D>(before() + n, d);
@@ -51,7 +53,7 @@ struct fsmn {
     else
       rows.topRows(before()) = core::make_view<dynamic, D>(s->data(), before(), d);
     rows.bottomRows(n) = x;
-    kernels::depthwise(core::read(rows), taps.floats(), taps.rows(), 0, core::write(y), c.run);
+    kernels::depthwise(core::read(rows), taps.floats(), taps.rows(), 0, core::write(y), c.run, sum);
     if (s != nullptr) core::make_view<dynamic, D>(s->data(), before(), d) = rows.bottomRows(before());
   }
 

@@ -68,7 +68,7 @@ struct parallel {
         core::workspace::frame scratch(c.scratch);
         auto part = scratch.template matrix<dynamic, output>(y.rows(), y.cols());
         detail::run_stage(stage, core::read(x), core::write(part), detail::part_of<I>(s), env, c);
-        kernels::add(core::read(y), core::read(part), core::write(y));
+        kernels::add(core::read(y), core::read(part), core::write(y), c.run);
       }
       add_from<I + 1>(x, y, s, env, c);
     }

@@ -47,7 +47,7 @@ struct residual_of {
     auto part = scratch.template matrix<dynamic, output>(y.rows(), y.cols());
     body(x, part, s, env, c);
     if constexpr (Parts != 1) kernels::scale(core::read(part), factor, core::write(part));
-    kernels::add(core::read(x), core::read(part), core::write(y));
+    kernels::add(core::read(x), core::read(part), core::write(y), c.run);
   }
 
   template <core::fixed_string Name>

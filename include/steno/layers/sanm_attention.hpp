@@ -26,6 +26,7 @@ struct fsmn_memory {
   }
   /// v [frames, D] -> y [frames, D]; y must not be v.
   void operator()(view<const float, dynamic, D> v, view<float, dynamic, D> y, context& c) const {
+    if (!c.tracing()) return fsmn_block(v, y, nullptr, no_env{}, c, addend{v.data(), v.outerStride()});
     fsmn_block(v, y, nullptr, no_env{}, c);
     c.trace("fsmn_conv", y);
     kernels::add(core::read(y), core::read(v), core::write(y));

@@ -110,7 +110,7 @@ class ct_transformer {
     }
     auto scores = scratch.template matrix<dynamic, Marks>(n, decoder.output_size());
     decoder.multiply(core::as<const float, dynamic, D>(y), scores, c);
-    search::require_finite(core::read(scores));
+    search::require_finite(core::read(scores), c.run);
     c.trace("logits", scores);
     std::vector<int> found(ids.size());
     for (extent t = 0; t < n; ++t)

@@ -199,7 +199,7 @@ class fsmn_vad {
   void run(view<const float, dynamic, Feat> x, view<float, dynamic, Classes> scores,
            typename encoder_type::state& memories, context& c) const {
     encoder(x, scores, &memories, nn::no_env{}, c);
-    search::require_numbers(core::read(scores));
+    search::require_numbers(core::read(scores), c.run);
   }
   // Few rows at once, so that products sum them in the same order however the audio is cut: equal bits.
   static constexpr extent few = 16;

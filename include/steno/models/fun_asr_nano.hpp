@@ -186,7 +186,7 @@ class fun_asr_nano {
     ctc_lo.multiply(core::as<const float, dynamic, CtcDecoder::output>(made), scores, c);
     c.trace("ctc_logits", scores);
     kernels::log_softmax(core::read(scores), core::write(scores), c.run);
-    search::require_numbers(core::read(scores));
+    search::require_numbers(core::read(scores), c.run);
     c.trace("ctc_log_probs", scores);
   }
   /// A token of a text and when it was spoken.
@@ -227,7 +227,7 @@ class fun_asr_nano {
       auto scores = part.template matrix<dynamic, CtcVocab>(n, ctc_lo.output_size());
       ctc_lo.multiply(core::as<const float, dynamic, CtcDecoder::output>(made.middleRows(t, n)), scores, c);
       kernels::log_softmax(core::read(scores), core::write(scores), c.run);
-      search::require_numbers(core::read(scores));
+      search::require_numbers(core::read(scores), c.run);
       for (extent i = 0; i < n; ++i) {
         const float* const row = scores.data() + i * scores.outerStride();
         const int id = search::best_label(row, scores.cols());

@@ -177,7 +177,7 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
     }
     c.trace("logits", scores);
     kernels::log_softmax(core::read(scores), core::write(scores), c.run);
-    search::require_numbers(core::read(scores));
+    search::require_numbers(core::read(scores), c.run);
     c.trace("log_probs", scores);
     sink(view<const float>(core::read(scores)));
   }

@@ -183,7 +183,7 @@ class paraformer_parts {
   /// Logits become log-probabilities. Throws scores_error for what is no number.
   static void normalise(view<float, dynamic, labels> scores, context& c) {
     kernels::log_softmax(core::read(scores), core::write(scores), c.run);
-    search::require_numbers(core::read(scores));
+    search::require_numbers(core::read(scores), c.run);
   }
 
   /// The best token of each row of log-probabilities, without those that are filtered out; their ids go to `s`.

@@ -77,7 +77,7 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
     decoder.multiply(rows, y, c);
     c.trace("logits", y);
     kernels::log_softmax(core::read(y), core::write(y), c.run);
-    steno::search::require_numbers(core::read(y));
+    steno::search::require_numbers(core::read(y), c.run);
     c.trace("log_probs", y);
   }
 

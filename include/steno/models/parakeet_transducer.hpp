@@ -304,7 +304,7 @@ class parakeet_transducer
   /// Joined rows -> scores [rows, labels, blank, durations], not normalised.
   void score(const view<const float>& sum, view<float> y, context& c) const {
     out.multiply(core::as<const float, dynamic, Joint>(sum), core::as<float, dynamic, Outputs>(y), c);
-    steno::search::require_finite(core::read(y));
+    steno::search::require_finite(core::read(y), c.run);
   }
   /// Logarithms of the probability of one label.
   struct log_probability_pair {

@@ -255,7 +255,7 @@ class sense_voice {
     ctc_lo.multiply(encoded, scores, c);
     c.trace("ctc_logits", scores);
     kernels::log_softmax(core::read(scores), core::write(scores), c.run);
-    search::require_numbers(core::read(scores));
+    search::require_numbers(core::read(scores), c.run);
     c.trace("ctc_log_probs", scores);
   }
 

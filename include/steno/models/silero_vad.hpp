@@ -173,7 +173,7 @@ class silero_vad {
     const auto out = core::make_view(&found, 1, 1);
     network(core::make_view(static_cast<const float*>(s.samples.data()), before() + window(), 1), out, &s.memory,
             nn::no_env{}, c);
-    search::require_numbers(core::read(out));
+    search::require_numbers(core::read(out), c.run);
     std::copy_n(s.samples.end() - before(), before(), s.samples.begin());
     s.filled = 0;
     return found;

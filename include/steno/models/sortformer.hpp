@@ -175,7 +175,7 @@ class sortformer {
     first_hidden_to_hidden.multiply(core::as<const float, dynamic, D>(x), hidden, c, kernels::activation::relu);
     single_hidden_to_spks.multiply(core::as<const float, dynamic, D>(hidden), y, c);
     kernels::apply_sigmoid(core::read(y), core::write(y));
-    search::require_numbers(core::read(y));
+    search::require_numbers(core::read(y), c.run);
     c.trace("speaker_probs", y);
   }
 

@@ -169,7 +169,7 @@ class u2 {
     ctc_lo.multiply(rows, y, c);
     if (blank_penalty > 0) y.col(blank).array() -= blank_penalty;
     kernels::log_softmax(core::read(y), core::write(y), c.run);
-    steno::search::require_numbers(core::read(y));
+    steno::search::require_numbers(core::read(y), c.run);
     c.trace("ctc_logprobs", y);
   }
 

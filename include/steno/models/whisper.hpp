@@ -157,7 +157,7 @@ class whisper_model {
   void logits_of(const view<const float>& rows, view<float> y, context& c) const {
     auto scope = c.enter("decoder");
     decoder.logits(core::as<const float, dynamic, D>(rows), core::as<float, dynamic, Vocab>(y), c);
-    search::require_finite(core::read(y));
+    search::require_finite(core::read(y), c.run);
   }
 
   /// A clip of any length, window by window, its segments as one. Throws steno::error for options that contradict each

@@ -65,7 +65,7 @@ struct bicif_predictor : cif_predictor<D> {
       betas[t] = std::max(weight * smooth_factor2 - noise_threshold2, 0.0f);
       total += static_cast<double>(betas[t]);
     }
-    search::require_numbers(core::read(score));
+    search::require_numbers(core::read(score), c.run);
     const float factor = static_cast<float>(tokens) / static_cast<float>(total);
     if (total > 0)
       for (extent t = 0; t < n; ++t) betas[t] *= factor;

@@ -161,7 +161,7 @@ struct cif_predictor {
     cif_output.multiply(core::as<const float, dynamic, D>(positive), score, c);
     c.trace("cif_output", score);
     for (extent t = 0; t < frames; ++t) alphas[t] = 1.0f / (1.0f + std::exp(-score.data()[t]));
-    search::require_numbers(core::make_view(static_cast<const float*>(alphas), 1, frames));
+    search::require_numbers(core::make_view(static_cast<const float*>(alphas), 1, frames), c.run);
   }
 };
 

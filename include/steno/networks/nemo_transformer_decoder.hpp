@@ -117,7 +117,7 @@ struct nemo_decoder {
     e.bias = bias.floats();
     kernels::matmul(core::read(x), token_embedding.ref(), e, core::write(y), c);
     kernels::log_softmax(core::read(y), core::write(y), c.run);
-    search::require_numbers(core::read(y));
+    search::require_numbers(core::read(y), c.run);
     c.trace("log_probs", y);
   }
 

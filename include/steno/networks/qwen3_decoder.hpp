@@ -133,7 +133,7 @@ struct qwen3_decoder {
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
     norm(x, normed, nullptr, no_env{}, c);
     kernels::matmul(core::read(normed), lm_head.ref(), {}, core::write(y), c);
-    search::require_finite(core::read(y));
+    search::require_finite(core::read(y), c.run);
     c.trace("logits", y);
   }
 

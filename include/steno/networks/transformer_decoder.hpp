@@ -111,7 +111,7 @@ struct transformer_decoder {
     });
     stack(core::as<const float, dynamic, D>(x), y, s, decoder_env{sequences, encoded}, c);
     kernels::log_softmax(core::read(y), core::write(y), c.run);
-    search::require_numbers(core::read(y));
+    search::require_numbers(core::read(y), c.run);
   }
 };
 

@@ -5,10 +5,8 @@
 // tests/search/scores_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <steno/core/view.hpp>
 #include <steno/error.hpp>
-
-#include <limits>
+#include <steno/kernels/numbers.hpp>
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -29,23 +27,12 @@ namespace detail {
 }  // namespace detail
 
 /// Log-probabilities, which may be minus infinity: throws scores_error when one is NaN.
-STENO_ON_CALL inline void require_numbers(const view<const float>& scores) {
-  for (extent r = 0; r < scores.rows(); ++r) {
-    const float* const row = scores.data() + r * scores.outerStride();
-    unsigned bad = 0;
-    for (extent i = 0; i < scores.cols(); ++i) bad |= row[i] == row[i] ? 0u : 1u;
-    if (bad != 0) detail::refuse_scores();
-  }
+inline void require_numbers(const view<const float>& scores, const executor& run) {
+  if (!kernels::all_numbers(scores, run)) detail::refuse_scores();
 }
 /// Scores that nothing was excluded from: throws scores_error when one is infinite or NaN.
-STENO_ON_CALL inline void require_finite(const view<const float>& scores) {
-  constexpr float largest = std::numeric_limits<float>::max();
-  for (extent r = 0; r < scores.rows(); ++r) {
-    const float* const row = scores.data() + r * scores.outerStride();
-    unsigned bad = 0;
-    for (extent i = 0; i < scores.cols(); ++i) bad |= row[i] >= -largest && row[i] <= largest ? 0u : 1u;
-    if (bad != 0) detail::refuse_scores();
-  }
+inline void require_finite(const view<const float>& scores, const executor& run) {
+  if (!kernels::all_finite(scores, run)) detail::refuse_scores();
 }
 
 }  // namespace search
