@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include <support/gguf_golden.hpp>
 
 namespace gguf_test {
@@ -148,9 +151,28 @@ TEST(gguf, settings_by_full_key) {
   EXPECT_EQ(*++merges.begin(), "h e");
   EXPECT_EQ(++ ++merges.begin(), merges.end());
   EXPECT_TRUE(steno::weights::stored_strings().empty());
+  EXPECT_EQ(steno::weights::stored_strings().begin(), steno::weights::stored_strings().end());
   EXPECT_EQ(f.value("t.u8")->get<std::uint8_t>(), 255);
   EXPECT_EQ(f.value("t.u8")->get<std::uint32_t>(), std::nullopt);
   EXPECT_EQ(f.value("a.f32")->type_text(), "array of f32");
+}
+
+// Lengths that were right when the file was read, and are not now: every string stays within the bytes.
+TEST(gguf, strings_of_a_file_that_changed_stay_within_it) {
+  std::vector<std::byte> bytes(3 * 8 + 5, std::byte{'x'});
+  const steno::weights::stored_strings three(bytes, 3);
+  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{20}, std::uint64_t{21},
+                                    std::uint64_t{22}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    std::memcpy(bytes.data(), &first, sizeof first);
+    std::size_t count = 0;
+    for (const std::string_view s : three) {
+      const auto begin = reinterpret_cast<const std::byte*>(s.data()) - bytes.data();
+      EXPECT_LE(static_cast<std::size_t>(begin) + s.size(), bytes.size()) << first;
+      ++count;
+    }
+    EXPECT_EQ(count, 3u);
+    EXPECT_EQ((*three.begin()).size(), std::min<std::uint64_t>(first, 21));
+  }
 }
 
 TEST(gguf, settings_of_another_type_are_errors) {

@@ -61,28 +61,30 @@ class byte_bpe {
   template <class Letters = std::vector<std::string>>
   requires std::is_convertible_v<decltype(*std::declval<const Letters&>().begin()), std::string_view>
       STENO_COLD explicit byte_bpe(const Letters& letters) {
-    std::size_t all = 0, n = 0;
+    std::size_t all = 0;
     for (const std::string_view token : letters) all += token.size();
-    ends_.resize(letters.size());
+    ends_.reserve(letters.size());
     bytes_.resize(all);  // no letter is shorter than its byte
-    char* to = bytes_.data();
+    std::size_t used = 0;
     for (const std::string_view token : letters) {
+      if (token.size() > bytes_.size() - used) bytes_.resize(used + token.size());  // a mapped file may change
       for (std::string_view rest = token; !rest.empty();) {
         if (rest[0] > ' ' && rest[0] < 0x7f) {  // stands for itself
-          *to++ = rest[0];
+          bytes_[used++] = rest[0];
           rest.remove_prefix(1);
           continue;
         }
         const unicode::code_point c = unicode::first_of(rest);
         const int byte = byte_of(c.value);
         if (byte < 0)
-          fail({.what = "token " + std::to_string(n) + " of the vocabulary is not written in GPT-2's letters"});
-        *to++ = static_cast<char>(byte);
+          fail({.what =
+                    "token " + std::to_string(ends_.size()) + " of the vocabulary is not written in GPT-2's letters"});
+        bytes_[used++] = static_cast<char>(byte);
         rest.remove_prefix(c.length);
       }
-      ends_[n++] = static_cast<std::uint32_t>(to - bytes_.data());
+      ends_.push_back(static_cast<std::uint32_t>(used));
     }
-    bytes_.resize(static_cast<std::size_t>(to - bytes_.data()));
+    bytes_.resize(used);
     std::size_t size = 16;
     while (size < 2 * letters.size()) size *= 2;
     slots_.assign(size, -1);

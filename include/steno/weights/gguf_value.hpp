@@ -7,6 +7,9 @@
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/gguf_format.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,40 +90,50 @@ T load_number(const std::byte* p) noexcept {
 }  // namespace detail
 
 /// The strings of an array where they lie in a file: a range of std::string_view, valid as long as the file. A
-/// vocabulary of 150,000 tokens takes 5 MB as strings of their own.
+/// vocabulary of 150,000 tokens takes 5 MB as strings of their own. There are always as many as it says, each within
+/// its bytes, even if somebody writes into a mapped file meanwhile; then they are other strings.
 class stored_strings {
  public:
   /// Points at one of them.
   class iterator {
    public:
-    /// At `p`: a length, and as many bytes.
-    explicit iterator(const std::byte* p) noexcept : at_(p) {}
+    /// At the first of `count` lengths and strings.
+    iterator(std::span<const std::byte> bytes, std::size_t count) noexcept : rest_(bytes), count_(count) {}
     std::string_view operator*() const noexcept {  ///< the string
-      return {reinterpret_cast<const char*>(at_ + sizeof(std::uint64_t)), size()};
+      const std::size_t skipped = std::min(rest_.size(), sizeof(std::uint64_t));
+      return {reinterpret_cast<const char*>(rest_.data() + skipped), size()};
     }
     iterator& operator++() noexcept {  ///< on to the next
-      at_ += sizeof(std::uint64_t) + size();
+      rest_ = rest_.subspan(std::min(rest_.size(), sizeof(std::uint64_t)) + size());
+      --count_;
       return *this;
     }
-    bool operator==(const iterator&) const = default;  ///< whether both point at the same
+    bool operator==(const iterator& other) const noexcept {  ///< whether as many are left
+      return count_ == other.count_;
+    }
 
    private:
-    std::size_t size() const noexcept { return static_cast<std::size_t>(load_as<std::uint64_t>(at_)); }
+    std::size_t size() const noexcept {
+      if (rest_.size() < sizeof(std::uint64_t)) return 0;
+      const std::uint64_t left = rest_.size() - sizeof(std::uint64_t);
+      return static_cast<std::size_t>(std::min(left, load_as<std::uint64_t>(rest_.data())));
+    }
 
-    const std::byte* at_;
+    std::span<const std::byte> rest_;
+    std::size_t count_;
   };
 
   /// None.
   stored_strings() = default;
-  /// `count` lengths and strings back to back, which fill `raw`.
-  stored_strings(std::span<const std::byte> raw, std::size_t count) noexcept : raw_(raw), count_(count) {}
+  /// `count` lengths and strings back to back, which fill `bytes`.
+  stored_strings(std::span<const std::byte> bytes, std::size_t count) noexcept : bytes_(bytes), count_(count) {}
 
-  std::span<const std::byte> bytes() const noexcept { return raw_; }             ///< lengths and strings
-  std::size_t size() const noexcept { return count_; }                           ///< how many there are
-  bool empty() const noexcept { return count_ == 0; }                            ///< whether there are none
-  iterator begin() const noexcept { return iterator(raw_.data()); }              ///< at the first
-  iterator end() const noexcept { return iterator(raw_.data() + raw_.size()); }  ///< behind the last
-  STENO_COLD std::vector<std::string> copy() const {                             ///< strings of their own
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }  ///< lengths and strings
+  std::size_t size() const noexcept { return count_; }                  ///< how many there are
+  bool empty() const noexcept { return count_ == 0; }                   ///< whether there are none
+  iterator begin() const noexcept { return iterator(bytes_, count_); }  ///< at the first
+  iterator end() const noexcept { return iterator({}, 0); }             ///< behind the last
+  STENO_COLD std::vector<std::string> copy() const {                    ///< strings of their own
     std::vector<std::string> all;
     all.reserve(count_);
     for (const std::string_view s : *this) all.emplace_back(s);
@@ -128,7 +141,7 @@ class stored_strings {
   }
 
  private:
-  std::span<const std::byte> raw_;
+  std::span<const std::byte> bytes_;
   std::size_t count_ = 0;
 };
 
