@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Outputs whose sums are kept in registers at once.
-inline constexpr int depthwise_outputs = std::min(8, tile_rows* tile_vectors);
+inline constexpr int depthwise_outputs = std::min(8, tile_rows * tile_vectors);
 
 /// As many outputs of 16 columns, all of whose inputs exist; x points to the first input row of the first one, and so
 /// does what is added (or null) to its first.
