@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <vector>
 
 #include "support/refusal.hpp"
 
@@ -82,6 +85,36 @@ TEST(package, a_moved_value_that_is_no_number_is_named) {
     m.tensors[0].write = [&](std::span<std::byte> out) { std::copy(bytes.begin(), bytes.end(), out.begin()); };
     const std::string said = test::refusal([&] { (void)packed(std::move(m), dtype::bf16); });
     EXPECT_EQ(said.starts_with("x: tensor \"matrix\" holds a value that bf16 cannot hold"), last != 1.0f) << said;
+  }
+}
+
+// In every place, as they are looked at four at a time, between the largest and smallest of both signs.
+TEST(package, a_moved_value_is_looked_at_wherever_it_is) {
+  constexpr std::size_t count = 11;
+  struct format {
+    dtype type;
+    std::uint16_t largest, infinity;
+  };
+  for (const format& f : {format{dtype::f16, 0x7bff, 0x7c00}, format{dtype::bf16, 0x7f7f, 0x7f80}}) {
+    const auto sign = [](unsigned half) { return static_cast<std::uint16_t>(half | 0x8000); };
+    const std::uint16_t numbers[] = {f.largest, sign(f.largest), 0, sign(0), 1, sign(1)};
+    const std::uint16_t none[] = {f.infinity, sign(f.infinity), static_cast<std::uint16_t>(f.infinity + 1), 0xffff};
+    for (std::size_t at = 0; at <= count; ++at)
+      for (const std::uint16_t bad : none) {
+        std::vector<std::uint16_t> halves(count);
+        for (std::size_t i = 0; i < count; ++i) halves[i] = numbers[(i + at) % std::size(numbers)];
+        if (at < count) halves[at] = bad;
+        const auto bytes = std::as_bytes(std::span(halves));
+        imported_model m;
+        m.where = "x";
+        m.tensors.push_back({.name = "matrix", .shape = {1, count}, .stored = f.type, .product = true});
+        m.tensors[0].read = [&](std::span<float> out) {
+          weights::dequantise(f.type, bytes.data(), out.data(), out.size());
+        };
+        m.tensors[0].write = [&](std::span<std::byte> out) { std::copy(bytes.begin(), bytes.end(), out.begin()); };
+        const std::string said = test::refusal([&] { (void)packed(std::move(m), f.type); });
+        EXPECT_EQ(said.find("holds a value that") != std::string::npos, at < count) << at << " " << bad << ": " << said;
+      }
   }
 }
 

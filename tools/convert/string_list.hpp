@@ -1,4 +1,5 @@
 // tools/convert/string_list.hpp - strings back to back, as a GGUF file keeps them: a vocabulary in one piece of memory.
+// Tested in tests/convert/whisper_test.cpp and whisper_formats_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/gguf_value.hpp>

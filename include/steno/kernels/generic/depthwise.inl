@@ -8,8 +8,8 @@
 /// Outputs whose sums are kept in registers at once.
 inline constexpr int depthwise_outputs = std::min(8, tile_rows * tile_vectors);
 
-/// As many outputs of 16 columns, all of whose inputs exist; x points to the first input row of the first one, and so
-/// does what is added (or null) to its first.
+/// As many outputs of 16 columns, all of whose inputs exist; x points to the first input row of the first one, `added`
+/// (or null) to what that one is added to.
 template <int... I>
 STENO_INLINE void depthwise_tile(std::integer_sequence<int, I...>, const float* x, extent x_stride, const float* taps,
                                  extent tap_stride, extent count, const float* added, const depthwise_sum& sums,
