@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/product.hpp>
+#include <steno/weights/blocks.hpp>
 #include <steno/weights/storage.hpp>
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -56,6 +58,13 @@ class bench_weight {
 
  private:
   bool cold() const { return shape_.m < 8; }
+  /// Where a block has its scale, or its only value; the scale of minima follows.
+  static std::size_t scale_of(dtype format) {
+    if (format == dtype::q2_k) return offsetof(weights::blocks::q2_k, d);
+    if (format == dtype::q3_k) return offsetof(weights::blocks::q3_k, d);
+    if (format == dtype::q6_k) return offsetof(weights::blocks::q6_k, d);
+    return 0;
+  }
   static std::vector<std::byte> plausible(dtype format, std::size_t bytes) {
     std::mt19937 engine(1);
     std::vector<std::byte> stored(bytes);
@@ -66,11 +75,10 @@ class bench_weight {
       const std::uint16_t h = bfloat ? core::float_to_bfloat(v) : core::float_to_half(v);
       if (format == dtype::f32) {
         std::memcpy(&stored[i], &v, 4);
-      } else if (format == dtype::q6_k) {
-        std::memcpy(&stored[i + 208], &h, 2);
       } else {
-        std::memcpy(&stored[i], &h, 2);
-        if (kernels::detail::layout_of(format).minima) std::memcpy(&stored[i + 2], &h, 2);
+        const std::size_t at = i + scale_of(format);
+        std::memcpy(&stored[at], &h, 2);
+        if (kernels::detail::layout_of(format).minima) std::memcpy(&stored[at + 2], &h, 2);
       }
     }
     return stored;
@@ -160,8 +168,9 @@ const bool registered = [] {
           "product/" + std::string(core::info(format).name) + "/" + std::string(name_of(level)) + "/";
       benchmark::RegisterBenchmark((name + size).c_str(), product, format, s, level);
     };
-    for (dtype format : {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype::q5_0,
-                         dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k, dtype::q8_128, dtype::bf16_a16}) {
+    for (dtype format :
+         {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype::q5_0, dtype::q5_1,
+          dtype::q2_k, dtype::q3_k, dtype::q4_k, dtype::q5_k, dtype::q6_k, dtype::q8_128, dtype::bf16_a16}) {
       if (s.k % static_cast<extent>(core::info(format).elements) != 0) continue;
       add(format, kernels::best_isa());
 #if defined(__x86_64__)
