@@ -81,36 +81,56 @@ STENO_INLINE void dot_bytes(std::integer_sequence<int, I...>, counts* d, const s
   ((d[I].lo = dot(d[I].lo, vector + I % C * next_group, I / C)), ...);
   ((d[I].hi = dot(d[I].hi, vector + I % C * next_group + 32, I / C)), ...);
 }
-/// d[R].*part += eight columns by values 4 First to 4 First + 15 of row R: a vector comes apart once for all rows.
-template <int Bits, int First, int... R>
+/// Eight columns of a vector of a block whose bits are low ones of several vectors of a tile; without any in other
+/// formats. gcc makes it an operand in memory of each of them, and so reads it several times, unless it is kept in a
+/// register: of up to two rows there are enough.
+template <int Bits, int N, int Rows>
+STENO_INLINE __m256i shared_quants(const std::byte* block) {
+  if constexpr (detail::low_bits(Bits) >= 4) return __m256i{};
+  const __m256i v = eight_of(block + 64 * N);
+  return Rows < 3 ? opaque(v) : v;
+}
+/// Eight columns of vector J of a tile, without bias.
+template <int Bits, int J>
+STENO_INLINE __m256i eight_quants(const std::byte* block, __m256i even, __m256i odd) {
+  const __m256i lower = detail::low_bits(Bits) < 4 ? (J % 2 == 0 ? even : odd) : eight_of(block + lower_at<Bits, J>);
+  const __m256i upper = has_upper<Bits> ? eight_of(block + upper_at<Bits, J>) : lower;
+  return reinterpret_cast<__m256i>(
+      quants_of<Bits, J>(reinterpret_cast<byte_vector>(lower), reinterpret_cast<byte_vector>(upper)));
+}
+/// d[R].*part += eight columns by values 4 First to 4 First + 15 of row R: a vector comes apart once for all rows. Of
+/// one row, its values come in registers, by fours: read for each of the columns, they would take half of the loads.
+template <int Bits, int First, int... R, class... Fours>
 STENO_INLINE void dot_quants(std::integer_sequence<int, R...>, counts* d, __m256i counts::*part, const std::byte* block,
-                             const std::int8_t* x) {
+                             const std::int8_t* x, Fours... fours) {
   asm volatile("" ::: "memory");  // otherwise gcc keeps what was loaded for other groups and halves
-  __m256i pairs[sizeof...(R)];
-  const auto times = [&](__m256i w, int j, int row) __attribute__((always_inline)) {
-    return _mm256_maddubs_epi16(w, four_of(x + 4 * j + row * detail::block));
+  const __m256i even = shared_quants<Bits, 0, sizeof...(R)>(block), odd = shared_quants<Bits, 1, sizeof...(R)>(block);
+  const __m256i kept[] = {fours..., __m256i{}};
+  const auto four = [&](int j, int row) __attribute__((always_inline)) {
+    return sizeof...(Fours) != 0 ? kept[j] : four_of(x + 4 * j + row * detail::block);
   };
+  __m256i pairs[sizeof...(R)];
   const auto begin = [&](auto j) __attribute__((always_inline)) {
-    const auto w = reinterpret_cast<__m256i>(quants_of<Bits, j()>(block));
-    ((pairs[R] = times(w, j(), R)), ...);
+    const __m256i w = eight_quants<Bits, First + j()>(block, even, odd);
+    ((pairs[R] = _mm256_maddubs_epi16(w, four(j(), R))), ...);
   };
   const auto add = [&](auto j) __attribute__((always_inline)) {
-    const auto w = reinterpret_cast<__m256i>(quants_of<Bits, j()>(block));
-    ((pairs[R] = opaque(_mm256_add_epi16(pairs[R], times(w, j(), R)))), ...);
+    const __m256i w = eight_quants<Bits, First + j()>(block, even, odd);
+    ((pairs[R] = opaque(_mm256_add_epi16(pairs[R], _mm256_maddubs_epi16(w, four(j(), R))))), ...);
   };
   const auto widen = [&]() __attribute__((always_inline)) {
     const __m256i one = _mm256_set1_epi16(1);
     ((d[R].*part = opaque(_mm256_add_epi32(d[R].*part, _mm256_madd_epi16(pairs[R], one)))), ...);
   };
-  begin(std::integral_constant<int, First>{});
-  add(std::integral_constant<int, First + 1>{});
+  begin(std::integral_constant<int, 0>{});
+  add(std::integral_constant<int, 1>{});
   if constexpr (Bits == 6) {
     widen();
-    begin(std::integral_constant<int, First + 2>{});
+    begin(std::integral_constant<int, 2>{});
   } else {
-    add(std::integral_constant<int, First + 2>{});
+    add(std::integral_constant<int, 2>{});
   }
-  add(std::integral_constant<int, First + 3>{});
+  add(std::integral_constant<int, 3>{});
   widen();
 }
 template <int Bits, int First, int C, int... I>
@@ -121,10 +141,19 @@ STENO_INLINE void dot_half(std::integer_sequence<int, I...> all, counts* d, cons
     for (int j = First; j < First + 4; ++j) dot_bytes<C>(all, d, x + 4 * j, block + 64 * j, next_group);
   } else {
     constexpr std::make_integer_sequence<int, static_cast<int>(sizeof...(I)) / C> rows;
-    for (int c = 0; c < C; ++c, block += next_group) {
-      dot_quants<Bits, First>(rows, d + c, &counts::lo, block, x);
-      dot_quants<Bits, First>(rows, d + c, &counts::hi, block + 32, x);
-    }
+    x += 4 * First;
+    const auto group = [&](auto* sums, const std::byte* p, auto... fours) __attribute__((always_inline)) {
+      dot_quants<Bits, First>(rows, sums, &counts::lo, p, x, fours...);
+      dot_quants<Bits, First>(rows, sums, &counts::hi, p + 32, x, fours...);
+    };
+    const auto groups = [&](auto... fours) __attribute__((always_inline)) {
+      group(d, block, fours...);
+      if constexpr (C > 1) group(d + 1, block + next_group, fours...);
+    };
+    if constexpr (sizeof...(I) == C && Bits % 2 == 0)  // an odd bit takes a mask more, and the last register
+      groups(opaque(four_of(x)), opaque(four_of(x + 4)), opaque(four_of(x + 8)), opaque(four_of(x + 12)));
+    else
+      groups();
   }
 }
 

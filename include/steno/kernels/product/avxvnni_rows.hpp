@@ -13,7 +13,7 @@ namespace kernels::avxvnni {
 namespace product {
 using avx2::f32x16, avx2::load, avx2::load_f16, avx2::load_i8, avx2::store, avx2::zero, avx2::broadcast, avx2::fma;
 using avx2::operator*;
-using avx2::product::quants_of, avx2::product::four_of;
+using avx2::product::quants_of, avx2::product::four_of, avx2::product::eight_quants, avx2::product::shared_quants;
 
 /// Not avx2::product::counts: by that type its functions would be found beside these.
 struct counts {
@@ -37,32 +37,45 @@ STENO_INLINE void dot_half(std::integer_sequence<int, I...>, counts* d, const st
 
 #include <steno/kernels/product/int8_rows.inl>
 
-/// d[I] += four values of row I / C by vector J of group I % C, eight columns of one group after the other: all of them
-/// at once would be spilled.
-template <int Bits, int J, int C, int... I>
-STENO_INLINE void dot_vector(std::integer_sequence<int, I...>, counts* d, const std::int8_t* x, const std::byte* block,
-                             std::size_t next_group) {
-  const auto dot = [&](__m256i sums, __m256i w, int row) __attribute__((always_inline)) {
-    return _mm256_dpbusd_avx_epi32(sums, w, four_of(x + 4 * J + row * detail::block));
+/// d[I].lo and .hi += four values of row I by vector J.
+template <int Bits, int J, int... I>
+STENO_INLINE void dot_vector(std::integer_sequence<int, I...>, counts* d, const std::int8_t* x,
+                             const std::byte* block) {
+  const auto eight = [&](__m256i counts::*part, const std::byte* p) __attribute__((always_inline)) {
+    asm volatile("" ::: "memory");  // both at once would be spilled
+    const auto w = reinterpret_cast<__m256i>(quants_of<Bits, J>(p));
+    ((d[I].*part = _mm256_dpbusd_avx_epi32(d[I].*part, w, four_of(x + 4 * J + I * detail::block))), ...);
   };
-  const auto group = [&](auto c, const std::byte* p) __attribute__((always_inline)) {
-    asm volatile("" ::: "memory");
-    const __m256i lo = reinterpret_cast<__m256i>(quants_of<Bits, J>(p));
-    ((I % C == c() ? static_cast<void>(d[I].lo = dot(d[I].lo, lo, I / C)) : void()), ...);
-    asm volatile("" ::: "memory");
-    const __m256i hi = reinterpret_cast<__m256i>(quants_of<Bits, J>(p + 32));
-    ((I % C == c() ? static_cast<void>(d[I].hi = dot(d[I].hi, hi, I / C)) : void()), ...);
-  };
-  group(std::integral_constant<int, 0>{}, block);
-  if constexpr (C > 1) group(std::integral_constant<int, 1>{}, block + next_group);
+  eight(&counts::lo, block);
+  eight(&counts::hi, block + 32);
+}
+/// sums + eight columns by sixteen values of one row, from 4 First on.
+template <int Bits, int First>
+STENO_INLINE __m256i dot_sixteen(__m256i sums, const std::byte* block, __m256i a, __m256i b, __m256i c, __m256i d) {
+  asm volatile("" ::: "memory");  // otherwise gcc keeps what was loaded for other groups and halves
+  const __m256i even = shared_quants<Bits, 0, 1>(block), odd = shared_quants<Bits, 1, 1>(block);
+  sums = _mm256_dpbusd_avx_epi32(sums, eight_quants<Bits, First>(block, even, odd), a);
+  sums = _mm256_dpbusd_avx_epi32(sums, eight_quants<Bits, First + 1>(block, even, odd), b);
+  sums = _mm256_dpbusd_avx_epi32(sums, eight_quants<Bits, First + 2>(block, even, odd), c);
+  return _mm256_dpbusd_avx_epi32(sums, eight_quants<Bits, First + 3>(block, even, odd), d);
 }
 template <int Bits, int First, int C, int... I>
 STENO_INLINE void dot_half(std::integer_sequence<int, I...> all, counts* d, const std::int8_t* x,
                            const std::byte* block, std::size_t next_group) {
-  dot_vector<Bits, First, C>(all, d, x, block, next_group);
-  dot_vector<Bits, First + 1, C>(all, d, x, block, next_group);
-  dot_vector<Bits, First + 2, C>(all, d, x, block, next_group);
-  dot_vector<Bits, First + 3, C>(all, d, x, block, next_group);
+  static_assert(C == 1 || sizeof...(I) == C, "one row by two groups, or rows by one");
+  if constexpr (sizeof...(I) == C) {  // a row's values stay in registers for all columns
+    x += 4 * First;
+    const __m256i fours[] = {four_of(x), four_of(x + 4), four_of(x + 8), four_of(x + 12)};
+    const auto eight = [&](auto& sums, const std::byte* p) __attribute__((always_inline)) {
+      sums = dot_sixteen<Bits, First>(sums, p, fours[0], fours[1], fours[2], fours[3]);
+    };
+    ((eight(d[I].lo, block + I * next_group), eight(d[I].hi, block + I * next_group + 32)), ...);
+  } else {
+    dot_vector<Bits, First>(all, d, x, block);
+    dot_vector<Bits, First + 1>(all, d, x, block);
+    dot_vector<Bits, First + 2>(all, d, x, block);
+    dot_vector<Bits, First + 3>(all, d, x, block);
+  }
 }
 
 inline extent int8_few(int bits) noexcept { return few_rows(bits); }

@@ -21,17 +21,31 @@ STENO_INLINE byte_vector shifted(byte_vector v) {
   if constexpr (N < 0) return reinterpret_cast<byte_vector>(p << static_cast<std::uint16_t>(-N));
 }
 
-/// Vector J of a tile, without bias, of a block as packed_layout.hpp has it; with fewer lanes than 64, its first bytes.
+/// Where vector J's lowest bits lie in a block, and its upper ones, of three, five and six bits.
+template <int Bits, int J>
+inline constexpr std::size_t lower_at = 64 * (J % detail::low_bits(Bits));
+template <int Bits, int J>
+inline constexpr std::size_t upper_at = 64 * (detail::low_bits(Bits) + (Bits == 6 && J >= 4));
+template <int Bits>
+inline constexpr bool has_upper = Bits != detail::low_bits(Bits);
+
+/// Vector J of a tile, without bias, of what lies at these places.
+template <int Bits, int J>
+STENO_INLINE byte_vector quants_of(byte_vector lower, [[maybe_unused]] byte_vector upper) {
+  if constexpr (Bits == 8) return lower;
+  constexpr int low = detail::low_bits(Bits);
+  const std::uint8_t lowest = (1 << low) - 1, next = 1 << low % 8, two = 48;
+  byte_vector quants = shifted<J / low * low>(lower) & lowest;
+  if constexpr (Bits - low == 1) quants |= shifted<J - low>(upper) & next;
+  if constexpr (Bits - low == 2) quants |= shifted<2 * (J % 4) - 4>(upper) & two;
+  return quants;
+}
+/// The same of a block as packed_layout.hpp has it; with fewer lanes than 64, its first bytes.
 template <int Bits, int J>
 STENO_INLINE byte_vector quants_of(const std::byte* block) {
-  constexpr int low = detail::low_bits(Bits);
-  const byte_vector v = load_bytes(block + 64 * (J % low));
-  if constexpr (Bits == 8) return v;
-  const std::uint8_t lowest = (1 << low) - 1, next = 1 << low % 8, upper = 48;
-  byte_vector quants = shifted<J / low * low>(v) & lowest;
-  if constexpr (Bits - low == 1) quants |= shifted<J - low>(load_bytes(block + 64 * low)) & next;
-  if constexpr (Bits - low == 2) quants |= shifted<2 * (J % 4) - 4>(load_bytes(block + (J < 4 ? 256 : 320))) & upper;
-  return quants;
+  const byte_vector lower = load_bytes(block + lower_at<Bits, J>);
+  if constexpr (has_upper<Bits>) return quants_of<Bits, J>(lower, load_bytes(block + upper_at<Bits, J>));
+  return quants_of<Bits, J>(lower, lower);
 }
 /// A tile: all of its vectors before the first is written, so that what several have in common is loaded once.
 template <int Bits, int... J>
