@@ -79,7 +79,7 @@ struct strip_plan {
 };
 
 inline constexpr extent strip_bytes = 420 << 10;  // quants of x in a strip of an int8 product
-inline constexpr extent term_bytes = 1000 << 10;  // of x in a part of a strip in bfloat16 tiles
+inline constexpr extent part_bytes = 1000 << 10;  // of x in a part of a strip, which stay in the second cache
 
 /// Groups of columns in a strip of spans in tiles: with few rows several times two, of sixteen strips or more.
 constexpr extent span_groups(extent rows, extent columns) {
@@ -90,12 +90,12 @@ constexpr extent span_groups(extent rows, extent columns) {
 /// the second cache together.
 struct part_plan {
   extent rows;       // or fewer
-  extent parts = 1;  // of the columns; more only where x is in terms
-  extent steps = 0;  // of 32 columns in a part, where x is in terms
+  extent parts = 1;  // of the columns; more only where x is in terms, or panels of floats
+  extent steps = 0;  // of 32 columns in a part, where there may be more
 };
-/// For panels of `height` rows in pairs, of which `fitting` rows stay in the second cache; up to `limit` parts, each of
-/// a multiple of `unit` steps, but for the last. With parts there are fewer strips, each of which reads and widens all
-/// weights; but sums of a row go to memory and back with each, so columns must be many.
+/// For x in terms: panels of `height` rows in pairs, of which `fitting` rows stay in the second cache; up to `limit`
+/// parts, each of a multiple of `unit` steps, but for the last. With parts there are fewer strips, each of which reads
+/// and widens all weights; but sums of a row go to memory and back with each, so columns must be many.
 constexpr part_plan plan_parts(extent rows, extent columns, extent fitting, extent height, extent limit, extent unit) {
   const auto count = [](extent all, extent each) { return (all + each - 1) / each; };
   const extent whole = std::max(fitting, 4 * height), steps = steps_of(columns);
@@ -103,6 +103,19 @@ constexpr part_plan plan_parts(extent rows, extent columns, extent fitting, exte
   if (deep <= whole) return {.rows = whole, .steps = steps};
   const extent in_part = count(count(steps, count(deep, fitting)), unit) * unit;
   return {.rows = count(deep, 2 * height) * 2 * height, .parts = count(steps, in_part), .steps = in_part};
+}
+
+/// For panels of floats, up to `limit` rows in a strip. In parts where a strip would read several times as much as the
+/// second cache holds for each few columns of y, and sums, which go to memory and back with each part, are half of x or
+/// less, as in the second product of a feed-forward. It saves time where others use the last cache, too, as on a
+/// virtual machine.
+constexpr part_plan plan_float_parts(extent rows, extent columns, extent outputs, extent limit) {
+  const auto count = [](extent all, extent each) { return (all + each - 1) / each; };
+  constexpr extent unit = 8;  // steps: whole pieces of widened weights on every instruction set
+  const extent steps = steps_of(columns), bytes = strip_plan::even(rows, limit) * columns * 4;
+  if (bytes <= 4 * part_bytes || 2 * outputs > columns) return {.rows = limit, .steps = steps};
+  const extent in_part = count(count(steps, count(bytes, part_bytes)), unit) * unit;
+  return {.rows = limit, .parts = count(steps, in_part), .steps = in_part};
 }
 
 /// One of the ways of doing a product: how it is cut, and who does a strip.
@@ -118,7 +131,7 @@ struct product_way {
 inline product_way way_of(const operand& x, const weights::weight_ref& w, const product_table& table) noexcept {
   const extent height = x.split.count > 0 ? x.split.height(0) : 1;
   if (x.terms != nullptr) {
-    const extent fitting = std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 1);
+    const extent fitting = std::max<extent>(part_bytes / (2 * x.term_count * x.cols), 1);
     return {.strip = table.term_strip,
             .columns = 2 * group,
             .part = plan_parts(x.rows, x.cols, fitting, height, table.term_parts, table.term_steps),
@@ -144,9 +157,12 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
   }
   const bool panels = x.panels != nullptr;
   const bool pairs = is_columns(x.family) && x.rows <= table.half_pair_rows;
+  // Weights as stored would be packed anew with each part.
+  const bool in_parts = panels && (!is_columns(x.family) || w.packed != nullptr);
   return {.strip = panels ? table.float_panel_strip : table.float_row_strip,
           .columns = pairs ? 2 * group : table.float_columns,
-          .part = {.rows = table.float_rows},
+          .part = in_parts ? plan_float_parts(x.rows, x.cols, w.rows, table.float_rows)
+                           : part_plan{.rows = table.float_rows, .steps = steps_of(x.cols)},
           .scratch = panels ? table.float_panel_scratch : 0,
           .step = 1,
           .panels = panels,

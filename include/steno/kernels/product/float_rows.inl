@@ -192,11 +192,12 @@ void half_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
   const bool one = x.split.count == 1, more = s.w->packed != nullptr && s.n1 < s.w->rows;
   const extent width = x.rows <= half_pair_rows ? 32 : float_columns, step = one ? x.cols : piece;
-  for (extent k = 0; k < x.cols; k += step) {
-    const extent count = std::min(step, x.cols - k);
+  const extent begin = 32 * s.k0, end = std::min(32 * s.k1, x.cols);
+  for (extent k = begin; k < end; k += step) {
+    const extent count = std::min(step, end - k);
     const bool ends = k + count == x.cols;
     const auto* const w = reinterpret_cast<const std::uint16_t*>(s.packed) + 16 * k;
-    const extent following = !ends ? count : more ? width / 16 * x.cols - k : -k;  // from w
+    const extent following = k + count != end ? count : (more ? width / 16 * x.cols : 0) + begin - k;  // from w
     for (extent p = s.first; p < s.last; ++p) {
       const extent m = x.split.first(p), height = x.split.height(p);
       float* const own = s.sums + (m - x.split.first(s.first)) * width;
@@ -226,8 +227,9 @@ void float_panel_strip(const detail::strip& s) noexcept {
   const extent step = s.last - s.first > 1 ? panel_chunk : 48;
   extent share = 1;
   while (share < 16 && share * (s.last - s.first) < float_columns) share *= 2;
-  for (extent k = 0; k < x.cols; k += step) {
-    const extent count = std::min(step, x.cols - k);
+  const extent begin = 32 * s.k0, end = std::min(32 * s.k1, x.cols);
+  for (extent k = begin; k < end; k += step) {
+    const extent count = std::min(step, end - k);
     if (packed == nullptr) {
       transpose_rows(*s.w, s.n0, s.n1, k, count, wide);
     } else if (s.w->format == dtype::f16) {
@@ -236,14 +238,15 @@ void float_panel_strip(const detail::strip& s) noexcept {
       widen<dtype::bf16>(packed + 16 * k, 16 * x.cols, count, wide);
     }
     // Rows of f32 that the next piece, or the next strip, begins with: each panel fetches its share.
-    const bool ends = k + count == x.cols;
-    const extent from = ends ? s.n1 : s.n0, till = packed != nullptr ? from : std::min(from + float_columns, s.w->rows);
+    const bool ends = k + count == x.cols, part_ends = k + count == end;
+    const extent from = part_ends ? s.n1 : s.n0;
+    const extent till = packed != nullptr ? from : std::min(from + float_columns, s.w->rows);
     extent fetched = from;
     for (extent p = s.first; p < s.last; ++p) {
       const extent m = x.split.first(p), height = x.split.height(p);
       rows_ahead ahead{wide, 0, 1};
       if (fetched + share <= till)
-        ahead = {reinterpret_cast<const float*>(s.w->row(fetched)) + (ends ? 0 : k + count), x.cols, share};
+        ahead = {reinterpret_cast<const float*>(s.w->row(fetched)) + (part_ends ? begin : k + count), x.cols, share};
       fetched += share;
       float* own = s.sums + (m - x.split.first(s.first)) * float_columns;
       if (ends) fetch_results(s, m, height);
