@@ -1,50 +1,71 @@
 // steno/kernels/product/quantise.inl - rows of x into int8 panels; compiled per instruction set.
 //
-// A piece of a row at a time that stays in the first cache, in four sweeps, so that scales and sums are computed for 16
-// blocks, or spans of them, at once.
+// A line of scales (16 blocks, or spans of them) of a few rows at a time, which stay in the first cache, in sweeps. What
+// one leaves in memory value by value, the next reads as vectors: several rows lie between, as a processor cannot hand
+// it on before it is in the cache.
 // SPDX-License-Identifier: Apache-2.0
+
+/// What the sweeps leave for each other, of a row.
+template <extent Span>
+struct quantised_line {
+  static constexpr std::size_t blocks = 16 * Span;
+  alignas(64) float largest[16], inverse[16], first[blocks], second[blocks];
+};
 
 template <extent Span>
 void quantise_spans(const detail::quantise_job& job) noexcept {
-  constexpr extent step = 64, size = detail::block;
+  constexpr extent size = detail::block, step = 16 * Span, most_rows = 8;
   // Block b of a row lies at b * next, but the second of a pair beside the first.
   const extent next = job.rows * size, back = job.paired ? next - size : 0, width = job.paired ? 2 * size : size;
   const f32x16 full = broadcast(127.0f), least = broadcast(0x1p-100f);
-  alignas(64) float largest[step] = {}, inverse[step], first[step] = {}, second[step] = {};
-  for (extent r = 0; r < job.rows; ++r)
-    for (extent b0 = 0; b0 < job.blocks; b0 += step) {
-      const extent count = std::min(step, job.blocks - b0), scales = count / Span;
-      const extent at = b0 / Span * job.rows + 16 * r, next_line = 16 * job.rows;
-      const float* const x = job.x + r * job.stride + b0 * size;
-      std::int8_t* const row = job.quants + b0 * next + r * width;
-      const auto quants = [&](extent b) { return row + b * next - b % 2 * back; };
-      for (extent s = 0; s < scales; ++s) {
-        f32x16 all = zero();
-        for (extent b = s * Span; b < (s + 1) * Span; ++b)
-          all = max(all, max(abs(load(x + b * size)), abs(load(x + b * size + 16))));
-        largest[s] = reduce_max(all);
-      }
-      for (extent s = 0; s < scales; s += 16) {
-        const f32x16 magnitude = load(largest + s);
-        store(inverse + s, where_less(least, magnitude, full / magnitude, zero()));
-        store(job.scales + at + s / 16 * next_line, where_less(least, magnitude, magnitude / full, zero()));
-      }
-      for (extent b = 0; b < count; ++b) {
-        const f32x16 times = broadcast(inverse[b / Span]);
-        store_i8(quants(b), load(x + b * size) * times, load(x + b * size + 16) * times);
-      }
-      const auto block = [&](extent b) { return quants(std::min(b, count - 1)); };
-      for (extent b = 0; b < count; b += 4)
-        sums_i8(block(b), block(b + 1), block(b + 2), block(b + 3), first + b, second + b);
-      if constexpr (Span > 1)
-        for (extent s = 0; s < scales; ++s) {
-          float sum = 0;
-          for (extent b = s * Span; b < (s + 1) * Span; ++b) sum += first[b] + second[b];
-          first[s] = sum;
+  quantised_line<Span> lines[most_rows];
+  for (extent b0 = 0; b0 < job.blocks; b0 += step) {
+    const extent count = std::min(step, job.blocks - b0), scales = count / Span;
+    const extent at_once = std::min(most_rows, 16 * most_rows / count);
+    for (extent r0 = 0; r0 < job.rows; r0 += at_once) {
+      const extent rows = std::min(at_once, job.rows - r0), at = b0 / Span * job.rows + 16 * r0;
+      const float* const x = job.x + r0 * job.stride + b0 * size;
+      std::int8_t* const quants = job.quants + b0 * next + r0 * width;
+      for (extent r = 0; r < rows; ++r) {
+        for (float* const unfilled : {lines[r].largest, lines[r].first, lines[r].second}) store(unfilled, zero());
+        const float* from = x + r * job.stride;
+        for (extent s = 0; s < scales; ++s, from += Span * size) {
+          f32x16 all = max(abs(load(from)), abs(load(from + 16)));
+          for (extent i = 32; i < Span * size; i += 16) all = max(all, abs(load(from + i)));
+          lines[r].largest[s] = reduce_max(all);
         }
-      for (extent s = 0; s < scales; s += 16) {
-        const extent to = at + s / 16 * next_line;
-        const f32x16 scale = load(job.scales + to), one = load(first + s), two = load(second + s);
+      }
+      for (extent r = 0; r < rows; ++r) {
+        const f32x16 magnitude = load(lines[r].largest);
+        store(lines[r].inverse, where_less(least, magnitude, full / magnitude, zero()));
+        store(job.scales + at + 16 * r, where_less(least, magnitude, magnitude / full, zero()));
+      }
+      for (extent r = 0; r < rows; ++r) {
+        const float* from = x + r * job.stride;
+        std::int8_t* to = quants + r * width;
+        for (extent b = 0, turn = back; b < count; ++b, from += size, to += next - turn, turn = -turn) {
+          const f32x16 times = broadcast(lines[r].inverse[b / Span]);
+          store_i8(to, load(from) * times, load(from + 16) * times);
+        }
+      }
+      for (extent r = 0; r < rows; ++r) {
+        quantised_line<Span>& line = lines[r];
+        const auto block = [&](extent b) {
+          b = std::min(b, count - 1);
+          return quants + r * width + b * next - b % 2 * back;
+        };
+        for (extent b = 0; b < count; b += 4)
+          sums_i8(block(b), block(b + 1), block(b + 2), block(b + 3), line.first + b, line.second + b);
+        if constexpr (Span > 1)
+          for (extent s = 0; s < scales; ++s) {
+            float sum = 0;
+            for (extent b = s * Span; b < (s + 1) * Span; ++b) sum += line.first[b] + line.second[b];
+            line.first[s] = sum;
+          }
+      }
+      for (extent r = 0; r < rows; ++r) {
+        const extent to = at + 16 * r;
+        const f32x16 scale = load(job.scales + to), one = load(lines[r].first), two = load(lines[r].second);
         const f32x16 sums[] = {Span == 1 ? one + two : one, one, two};
         for (int i = 0; i < (Span == 1 ? 3 : 1); ++i) {
           store(job.starts + to + i * job.plane, fnma(sums[i], broadcast(128.0f), broadcast(job.origin)));
@@ -52,6 +73,7 @@ void quantise_spans(const detail::quantise_job& job) noexcept {
         }
       }
     }
+  }
 }
 template <class = void>
 void quantise(const detail::quantise_job& job) noexcept {
