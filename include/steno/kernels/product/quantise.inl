@@ -1,8 +1,8 @@
 // steno/kernels/product/quantise.inl - rows of x into int8 panels; compiled per instruction set.
 //
-// A line of scales (16 blocks, or spans of them) of a few rows at a time, which stay in the first cache, in sweeps. What
-// one leaves in memory value by value, the next reads as vectors: several rows lie between, as a processor cannot hand
-// it on before it is in the cache.
+// A line of scales (16 blocks, or spans of them) of a few rows at a time, which stay in the first cache, in sweeps.
+// What one leaves in memory value by value, the next reads as vectors: other rows lie between, as a processor cannot
+// hand on several stores to one load.
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the sweeps leave for each other, of a row.
@@ -14,14 +14,14 @@ struct quantised_line {
 
 template <extent Span>
 void quantise_spans(const detail::quantise_job& job) noexcept {
-  constexpr extent size = detail::block, step = 16 * Span, most_rows = 8;
+  constexpr extent size = detail::block, step = 16 * Span, max_rows = 8;
   // Block b of a row lies at b * next, but the second of a pair beside the first.
   const extent next = job.rows * size, back = job.paired ? next - size : 0, width = job.paired ? 2 * size : size;
   const f32x16 full = broadcast(127.0f), least = broadcast(0x1p-100f);
-  quantised_line<Span> lines[most_rows];
+  quantised_line<Span> lines[max_rows];
   for (extent b0 = 0; b0 < job.blocks; b0 += step) {
     const extent count = std::min(step, job.blocks - b0), scales = count / Span;
-    const extent at_once = std::min(most_rows, 16 * most_rows / count);
+    const extent at_once = std::min(max_rows, 16 * max_rows / count);
     for (extent r0 = 0; r0 < job.rows; r0 += at_once) {
       const extent rows = std::min(at_once, job.rows - r0), at = b0 / Span * job.rows + 16 * r0;
       const float* const x = job.x + r0 * job.stride + b0 * size;
