@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -127,6 +128,7 @@ inline terminal_outcome on_terminal(const std::string& command, int width) {
   size.ws_row = 24;
   int master = -1;
   const pid_t child = ::forkpty(&master, nullptr, nullptr, &size);
+  if (child < 0) throw std::runtime_error("no pseudo-terminal is to be had (is /dev/pts mounted?)");
   if (child == 0) {
     ::execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
     ::_exit(127);
