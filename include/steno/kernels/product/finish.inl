@@ -1,4 +1,5 @@
 // steno/kernels/product/finish.inl - the epilogue of a strip's sums; included by the kernels of each instruction set.
+// What it computes: kernels/epilogue.hpp. Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 
 template <activation A>

@@ -2,7 +2,7 @@
 //
 // A line of scales (16 blocks, or spans of them) of a few rows at a time, which stay in the first cache, in sweeps.
 // What one leaves in memory value by value, the next reads as vectors: other rows lie between, as a processor cannot
-// hand on several stores to one load.
+// hand on several stores to one load. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the sweeps leave for each other, of a row.
