@@ -60,7 +60,7 @@ std::set<std::string> options_left_out(const options& o) {
   if (!live && o.verb != "transcribe" && o.verb != "bench") return out;
   opened_checkpoint opened = open_model_file(o.model);
   if (!pipelines::transcribes(pipelines::summarise(opened.file).architecture)) return out;
-  const transcriber model(std::move(opened.file), {}, std::move(opened.image));
+  const transcriber model(std::move(opened.file));
   if (!live) {
     for (const ability& a : abilities_of(model))
       if (a.supported == ability::support::never) out.insert(a.option);

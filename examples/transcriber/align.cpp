@@ -55,7 +55,7 @@ int run_align(const options& o) {
   opened_checkpoint opened = open_model_file(o.model);
   for (const std::string& note : opened.notes) report.note(note);
   thread_pool pool(o.threads > 0 ? o.threads : core::processors());
-  const forced_aligner model(std::move(opened.file), executor(pool), std::move(opened.image));
+  const forced_aligner model(std::move(opened.file), executor(pool));
   watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate(), o.reading);
   const std::vector<float> pcm = read_all(reader);

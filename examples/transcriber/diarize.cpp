@@ -109,7 +109,7 @@ int run_diarize(const options& o) {
     opened_checkpoint opened = open_model_file(o.model);
     for (const std::string& note : opened.notes) report.note(note);
     const auto model =
-        std::make_shared<const diarizer>(std::move(opened.file), executor(*pool), std::move(opened.image));
+        std::make_shared<const diarizer>(std::move(opened.file), executor(*pool));
     return [&o, pool, model, asked = options_of(o, *model)](const std::vector<input>& inputs, output_place& out,
                                                             reporter& messages, interrupt_watch* watch, tally& t) {
       (void)diarization(*model, asked);  // bad settings are told once, before any recording

@@ -160,7 +160,7 @@ model_facts facts_of(const std::string& path) {
   opened_checkpoint opened = open_model_file(path);
   model_facts f{pipelines::summarise(opened.file), {}, {}};
   if (!pipelines::transcribes(f.architecture)) return f;
-  const transcriber t(std::move(opened.file), {}, std::move(opened.image));
+  const transcriber t(std::move(opened.file));
   model_facts all{t.summary(), supported_options(t), supported_live_options(t)};
   if (t.streams()) all.stream_delay = t.stream_delay();
   return all;

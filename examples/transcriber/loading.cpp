@@ -13,7 +13,7 @@ any_vad load_detector(const std::string& name, const executor& run, const note_f
   if (name == "energy") return open_vad(name, run, rate);
   opened_checkpoint opened = open_model_file(name);
   for (const std::string& text : opened.notes) note(text);
-  return open_vad(std::move(opened.file), run, std::move(opened.image));
+  return open_vad(std::move(opened.file), run);
 }
 
 }  // namespace steno::app

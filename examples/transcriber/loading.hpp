@@ -20,7 +20,7 @@ template <class Model>
 Model load_as(const std::string& path, const executor& run, const note_function& note) {
   opened_checkpoint opened = open_model_file(path);
   for (const std::string& text : opened.notes) note(text);
-  return Model(std::move(opened.file), run, std::move(opened.image));
+  return Model(std::move(opened.file), run);
 }
 
 /// Throws steno::error.

@@ -45,7 +45,7 @@ fs::path both(const fs::path& shared, const fs::path& to, const char* other = "p
 template <class Model>
 Model open(const fs::path& file) {
   opened_checkpoint opened = open_checkpoint(file);
-  return load<Model>(std::move(opened.file), {}, std::move(opened.image));
+  return load<Model>(std::move(opened.file));
 }
 
 TEST(canary_aligner, words_lie_where_the_best_path_has_their_pieces) {

@@ -131,7 +131,7 @@ class ctranslate2 : public testing::Test {
     for (auto& [name, t] : tensors_)
       for (float& v : t.values) v = core::half_to_float(core::float_to_half(any(random)));
     write_safetensors(dir_.path() / "model.safetensors", tensors_);
-    hf_ = open_checkpoint(dir_.path(), weights::file_reading::copied).image;
+    hf_ = test::image_of(opened());
     fs::remove(dir_.path() / "model.safetensors");
     config(json{{"lang_ids", {22, 23}}, {"suppress_ids", {1, 2}}, {"alignment_heads", nullptr}});
   }
@@ -152,7 +152,7 @@ TEST_F(ctranslate2, is_the_same_model) {
   for (const fs::path& path : {dir_.path(), dir_.path() / "model.bin"}) {
     const opened_checkpoint o = open_checkpoint(path, weights::file_reading::copied);
     EXPECT_TRUE(o.notes.empty());
-    EXPECT_TRUE(o.image == hf_);
+    EXPECT_TRUE(test::image_of(o) == hf_);
     test::expect_mapped_like_copied(path);
   }
   // Without tokenizer files of Hugging Face's, the list of all tokens has them.
@@ -160,7 +160,7 @@ TEST_F(ctranslate2, is_the_same_model) {
   std::string lines;
   for (char c = 'a'; c < 'a' + 20; ++c) lines.append(1, c).append("\n");
   test::small_whisper::write(dir_.path() / "vocabulary.txt", lines + "<|endoftext|>\n<|startoftranscript|>\n");
-  EXPECT_TRUE(opened().image == hf_);
+  EXPECT_TRUE(test::image_of(opened()) == hf_);
   fs::remove(dir_.path() / "vocabulary.txt");
   json list;
   for (char c = 'a'; c < 'a' + 20; ++c) list.push_back(std::string(1, c));
@@ -168,7 +168,7 @@ TEST_F(ctranslate2, is_the_same_model) {
   EXPECT_NE(test::refusal([&] { (void)opened(); }).find("<|endoftext|>"), std::string::npos);
   list.push_back("<|endoftext|>");
   test::small_whisper::write(dir_.path() / "vocabulary.json", list.dump());
-  EXPECT_TRUE(opened().image == hf_);
+  EXPECT_TRUE(test::image_of(opened()) == hf_);
 }
 
 // Variables with equal values are stored once.
@@ -179,7 +179,7 @@ TEST_F(ctranslate2, aliases) {
   const json own = json::parse(in);
   test::write_small_whisper(dir_.path());
   write_safetensors(dir_.path() / "model.safetensors", tensors_);
-  const std::vector<std::byte> hf = opened().image;
+  const std::vector<std::byte> hf = test::image_of(opened());
   fs::remove(dir_.path() / "model.safetensors");
   config(own);
   variables v = variables_of(tensors_, kind::f16);
@@ -187,7 +187,7 @@ TEST_F(ctranslate2, aliases) {
   auto aliases = tied;
   aliases["encoder/layer_0/ffn/layer_norm/gamma"] = "decoder/layer_norm/gamma";
   EXPECT_EQ(refused(v, aliases), "");
-  EXPECT_TRUE(opened().image == hf);
+  EXPECT_TRUE(test::image_of(opened()) == hf);
 }
 
 TEST_F(ctranslate2, integers_keep_their_values) {

@@ -60,7 +60,7 @@ TEST(fsmn_vad_published, gguf_becomes_a_model_of_static_sizes) {
   EXPECT_EQ(model.segmentation.max_end_silence, 800);
   EXPECT_EQ(model.speech_noise_thres, 0.6);
   auto opened = open_checkpoint(dir.path() / "fsmn-vad.gguf");
-  const auto direct = load<steno::funasr::fsmn_vad_any>(std::move(opened.file), {}, std::move(opened.image));
+  const auto direct = load<steno::funasr::fsmn_vad_any>(std::move(opened.file));
   const auto pcm = test::example_utterance("question").pcm;
   const extent rows = model.frontend.rows(static_cast<extent>(pcm.size()));
   matrix<float, dynamic, dynamic> any(rows, 248);

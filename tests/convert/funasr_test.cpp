@@ -46,7 +46,8 @@ class funasr_folder : public testing::Test {
 TEST_F(funasr_folder, without_configuration_json_files_are_found) {
   fs::remove(root_ / "configuration.json");
   EXPECT_TRUE(has_cmvn());
-  EXPECT_EQ(steno::open_checkpoint(root_).image.size(), steno::open_checkpoint(fixture("sense_voice")).image.size());
+  EXPECT_EQ(steno::open_checkpoint(root_).file.bytes().size(),
+            steno::open_checkpoint(fixture("sense_voice")).file.bytes().size());
 }
 
 TEST_F(funasr_folder, configuration_json_decides_about_cmvn) {

@@ -120,10 +120,10 @@ TEST_F(published_gguf, becomes_a_packaged_file) {
 
     const steno::opened_checkpoint opened = steno::open_checkpoint(input_);
     expect_same(opened.file, f);
-    EXPECT_LT(opened.image.size(), f.bytes().size() / 4) << "what needs no change stays in the file";
+    EXPECT_LT(opened.file.bytes().size(), f.bytes().size() / 4) << "what needs no change stays in the file";
     EXPECT_EQ(opened.notes.size(), 1u);
     const auto copied = steno::open_checkpoint(input_, steno::weights::file_reading::copied);
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(copied.image.data()), copied.image.size()),
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(copied.file.bytes().data()), copied.file.bytes().size()),
               steno::test::read_text(output_));
   }
 }

@@ -96,7 +96,7 @@ class mlx : public testing::Test {
     test::small_whisper::write(mlx_ / "weights.npz", zip_of(members));
   }
   static std::vector<std::byte> image(const fs::path& path) {
-    return open_checkpoint(path, weights::file_reading::copied).image;
+    return test::image_of(open_checkpoint(path, weights::file_reading::copied));
   }
   std::string refused() {
     return test::refusal([&] { (void)open_checkpoint(mlx_); });

@@ -55,7 +55,7 @@ class nemotron_folder : public testing::Test {
 TEST_F(nemotron_folder, rows_prompts_and_labels_of_the_original) {
   opened_checkpoint opened = open_checkpoint(at_.path());
   EXPECT_TRUE(opened.notes.empty()) << opened.notes.front();
-  const auto m = load<nemo::parakeet_transducer_any>(std::move(opened.file), {}, std::move(opened.image));
+  const auto m = load<nemo::parakeet_transducer_any>(std::move(opened.file));
   EXPECT_EQ(m.prompts.usual, 101);
   EXPECT_EQ(m.prompts.prompt_of("de"), 9);
   EXPECT_EQ(m.prompt_kernel.prompts(), 128);

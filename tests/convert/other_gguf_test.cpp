@@ -404,7 +404,7 @@ TEST(other_gguf, nemotron_and_unified_keep_what_can_be_chosen) {
     gguf_file file("x", image);
     const auto one = load<nemo::parakeet_transducer_any>(std::move(file), {}, std::move(image));
     opened_checkpoint opened = open_checkpoint(nemo);
-    const auto two = load<nemo::parakeet_transducer_any>(std::move(opened.file), {}, std::move(opened.image));
+    const auto two = load<nemo::parakeet_transducer_any>(std::move(opened.file));
     ASSERT_EQ(one.windows.size(), two.windows.size());
     EXPECT_EQ(one.window.chunk, two.window.chunk);
     for (const nn::attention_window& w : two.windows)

@@ -91,7 +91,7 @@ void write_shards(const fs::path& folder) {
 TEST_F(parakeet_folder, rows_and_labels_of_the_original) {
   opened_checkpoint opened = open_checkpoint(at_.path());
   EXPECT_TRUE(opened.notes.empty());
-  const auto m = load<nemo::parakeet_ctc_any>(std::move(opened.file), {}, std::move(opened.image));
+  const auto m = load<nemo::parakeet_ctc_any>(std::move(opened.file));
   const auto relative = [&](const view<const float>& x, const char* name) {
     return test::compare(x, npy::load(golden_ / name)).relative();
   };

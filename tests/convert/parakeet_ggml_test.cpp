@@ -222,7 +222,7 @@ TEST(parakeet_ggml, becomes_the_same_model_as_the_nemo_file) {
     const std::string name(direct.file.tensor(i).name);
     wanted[name] = values(direct.file, name);
   }
-  const auto one = load<steno::nemo::parakeet_transducer_any>(std::move(direct.file), {}, std::move(direct.image));
+  const auto one = load<steno::nemo::parakeet_transducer_any>(std::move(direct.file));
   context c;
   const segment a = one.recognise(pcm, {}, c);
   EXPECT_FALSE(a.text.empty());
@@ -261,7 +261,7 @@ TEST(parakeet_ggml, becomes_the_same_model_as_the_nemo_file) {
     }
     const dtype matrices = theirs.file.find("encoder.layers.0.feed_forward1.linear1.weight")->format;
     EXPECT_EQ(core::info(matrices).name, f == form::halves ? "f16" : f == form::q8_0 ? "q8_0" : "f32");
-    const auto two = load<steno::nemo::parakeet_transducer_any>(std::move(theirs.file), {}, std::move(theirs.image));
+    const auto two = load<steno::nemo::parakeet_transducer_any>(std::move(theirs.file));
     const segment b = two.recognise(pcm, {}, c);
     EXPECT_FALSE(b.text.empty());
     if (f == form::q8_0) continue;  // a model of random weights writes something else after such a change

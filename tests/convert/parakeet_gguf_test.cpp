@@ -194,7 +194,7 @@ void expect_the_same(const fs::path& folder, const std::string& type) {
       ASSERT_NEAR(x[k], y[k], 2e-6f * std::max(1.0f, std::fabs(y[k]))) << a.name;
   }
   const Model one = load<Model>(std::move(file), {}, std::move(image));
-  const Model two = load<Model>(std::move(direct.file), {}, std::move(direct.image));
+  const Model two = load<Model>(std::move(direct.file));
   const auto pcm = test::load_wav(folder / "input.wav").pcm;
   context c;
   const segment a = one.recognise(pcm, {}, c), b = two.recognise(pcm, {}, c);

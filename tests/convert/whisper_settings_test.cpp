@@ -10,6 +10,7 @@
 
 #include "convert.hpp"
 #include "convert/fixtures.hpp"
+#include "convert/mapped_and_copied.hpp"
 #include "convert/small_whisper.hpp"
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
@@ -250,7 +251,7 @@ TEST_F(whisper_settings, moved_special_tokens_are_refused) {
 // Fine-tunes are saved with and without "model.", with the output's weights or without, in one file or in shards.
 TEST_F(whisper_settings, weights_in_every_usual_form) {
   using namespace test::small_whisper;
-  const auto image = [&] { return open_checkpoint(dir_.path()).image; };
+  const auto image = [&] { return test::image_of(open_checkpoint(dir_.path())); };
   const std::vector<std::byte> wanted = image();
   auto tensors = small_tensors(32, 1531, 8, 16);
   write_safetensors(dir_.path() / "model.safetensors", tensors, false);
@@ -269,7 +270,7 @@ TEST_F(whisper_settings, weights_in_every_usual_form) {
   write_safetensors(dir_.path() / "model-00002-of-00002.safetensors", parts[1]);
   write("model.safetensors.index.json", index);
   EXPECT_TRUE(image() == wanted);
-  EXPECT_TRUE(open_checkpoint(dir_.path() / "model.safetensors.index.json").image == wanted);
+  EXPECT_TRUE(test::image_of(open_checkpoint(dir_.path() / "model.safetensors.index.json")) == wanted);
   fs::remove(dir_.path() / "model-00002-of-00002.safetensors");
   EXPECT_NE(test::refusal([&] { image(); }).find("\"model-00002-of-00002.safetensors\""), std::string::npos);
 }

@@ -45,7 +45,7 @@ struct nemo_case {
 template <class Model>
 Model open(const nemo_case& g) {
   opened_checkpoint opened = open_checkpoint(g.folder / "checkpoint/model.nemo");
-  return load<Model>(std::move(opened.file), {}, std::move(opened.image));
+  return load<Model>(std::move(opened.file));
 }
 
 /// The largest difference to a recorded stage, as test::compare() counts it: of all of it, of the first frames of a

@@ -151,7 +151,7 @@ TEST(parity_paraformer, the_published_gguf_form_says_the_same) {
   }
   to.write(published.string());
   opened_checkpoint opened = open_checkpoint(published);
-  const auto model = load<funasr::paraformer_any>(std::move(opened.file), {}, std::move(opened.image));
+  const auto model = load<funasr::paraformer_any>(std::move(opened.file));
   const run r = run_case(model, folder);
   EXPECT_LE(r.stages.at("log_probs").relative(), 1e-4);  // as in f32 from the folder
   EXPECT_EQ(r.recognised.text, read_json(folder / "expected.json")["text"].get<std::string>());

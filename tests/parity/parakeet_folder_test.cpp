@@ -51,7 +51,7 @@ struct folder_case {
   Model open() const {
     opened_checkpoint opened = open_checkpoint(copy.path());
     EXPECT_TRUE(opened.notes.empty()) << opened.notes.front();
-    return load<Model>(std::move(opened.file), {}, std::move(opened.image));
+    return load<Model>(std::move(opened.file));
   }
   // Within the contract's bound, which is below those that the cases name.
   void expect_stages(const shown_stages& shown) const {
@@ -133,7 +133,7 @@ TEST(parity_parakeet_folder, an_archive_beside_it_is_taken) {
     ASSERT_TRUE(b) << a.name;
     EXPECT_TRUE(std::equal(a.bytes.begin(), a.bytes.end(), b->bytes.begin(), b->bytes.end())) << a.name;
   }
-  const auto m = load<nemo::parakeet_ctc_any>(std::move(archive.file), {}, std::move(archive.image));
+  const auto m = load<nemo::parakeet_ctc_any>(std::move(archive.file));
   context c;
   EXPECT_EQ(m.recognise(g.pcm, {}, c).text, g.want.at("text").get<std::string>());
 }

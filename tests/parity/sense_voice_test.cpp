@@ -103,7 +103,7 @@ TEST(parity_sense_voice, a_folder_opens_directly) {
   STENO_REQUIRE_SHARED(shared);
   const fs::path folder = shared / "golden/funasr/sensevoice";
   opened_checkpoint opened = open_checkpoint(folder / "checkpoint");
-  const auto model = load<funasr::sense_voice_any>(std::move(opened.file), {}, std::move(opened.image));
+  const auto model = load<funasr::sense_voice_any>(std::move(opened.file));
   const run r = run_case(model, folder, {});
   EXPECT_EQ(r.recognised.token_ids, read_json(folder / "expected.json")["token_ids"].get<std::vector<int>>());
 }

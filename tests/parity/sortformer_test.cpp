@@ -41,11 +41,11 @@ struct golden_case {
   }
   diarizer open() const {
     opened_checkpoint opened = open_checkpoint(folder / "checkpoint/model.nemo");
-    return diarizer(std::move(opened.file), {}, std::move(opened.image));
+    return diarizer(std::move(opened.file));
   }
   nemo::sortformer_any model() const {
     opened_checkpoint opened = open_checkpoint(folder / "checkpoint/model.nemo");
-    return load<nemo::sortformer_any>(std::move(opened.file), {}, std::move(opened.image));
+    return load<nemo::sortformer_any>(std::move(opened.file));
   }
 };
 

@@ -168,7 +168,7 @@ class checks {
 
   static Model open(const fs::path& folder) {
     opened_checkpoint opened = open_checkpoint(folder / "checkpoint");
-    return load<Model>(std::move(opened.file), {}, std::move(opened.image));
+    return load<Model>(std::move(opened.file));
   }
   double of_stage(const std::string& name, const std::vector<float>& values) {
     return distance(core::make_view(values.data(), 1, static_cast<extent>(values.size())), g.stages.at(name));

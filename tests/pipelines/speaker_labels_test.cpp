@@ -20,7 +20,7 @@ const std::string whole = (test::compact() / "other_sizes" / "sortformer" / "che
 // A model for streams, and one that hears recordings as a whole.
 diarizer open(const std::string& path) {
   opened_checkpoint opened = open_checkpoint(path);
-  return diarizer(std::move(opened.file), {}, std::move(opened.image));
+  return diarizer(std::move(opened.file));
 }
 
 using found_words = std::vector<std::tuple<std::string, std::string, std::string>>;  // text, word's, segment's

@@ -283,15 +283,36 @@ TEST(gguf, tensors_of_another_file) {
   ASSERT_TRUE(file.find("own") && lent);
   EXPECT_TRUE(same_bytes(lent->bytes, sample.tensor(0).bytes));
   file.release(*lent);  // pages come back when they are read
-  file.release_all();
+  file.release_mapped(*lent);
+  file.release_mapped();
   EXPECT_TRUE(same_bytes(lent->bytes, sample.tensor(0).bytes));
-  EXPECT_TRUE(with(nothing, 1, steno::weights::file_reading::copied).copied());
+  const gguf_file of_a_copy = with(nothing, 1, steno::weights::file_reading::copied);
+  EXPECT_TRUE(of_a_copy.copied());
+  of_a_copy.release_mapped(*of_a_copy.find(lent->name));  // which would be gone
+  of_a_copy.release_mapped();
+  EXPECT_TRUE(same_bytes(of_a_copy.find(lent->name)->bytes, lent->bytes));
 
   EXPECT_THROW(with(nothing, 2), steno::error);
   EXPECT_THROW(with([](steno::weights::tensor_ref& t) { t.name = "own"; }), steno::error);
   EXPECT_THROW(with([](steno::weights::tensor_ref& t) { t.shape[0] += 1; }), steno::error);  // more values than bytes
   const std::vector<std::byte> elsewhere(sample.tensor(0).bytes.size());
   EXPECT_THROW(with([&](steno::weights::tensor_ref& t) { t.bytes = elsewhere; }), steno::error);
+}
+
+// The same bytes in memory that the object owns.
+TEST(gguf, a_file_in_memory_alone) {
+  const gguf_file sample((compact() / "gguf" / "sample.gguf").string());
+  steno::weights::mapped_file made("made", sample.bytes().size(), [&](std::span<std::byte> zeros) {
+    std::copy(sample.bytes().begin(), sample.bytes().end(), zeros.begin());
+  });
+  gguf_file opened{std::move(made)};
+  const gguf_file file = std::move(opened);
+  EXPECT_EQ(file.where(), "made");
+  EXPECT_TRUE(file.copied());
+  ASSERT_EQ(file.size(), sample.size());
+  for (std::size_t i = 0; i < file.size(); ++i)
+    EXPECT_TRUE(same_bytes(file.tensor(i).bytes, sample.tensor(i).bytes)) << file.tensor(i).name;
+  EXPECT_THROW(gguf_file(steno::weights::mapped_file("made", 100, [](std::span<std::byte>) {})), steno::error);
 }
 
 }  // namespace gguf_test

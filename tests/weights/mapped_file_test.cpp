@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
+#include <stdexcept>
 #include <support/golden.hpp>
 #include <type_traits>
 
@@ -84,6 +86,31 @@ TEST(mapped_file, a_copy_outlives_changes_of_the_file) {
   moved.release(moved.bytes());  // gone, and not read from the file again
   EXPECT_EQ(moved.bytes()[5000], std::byte{0});
 #endif
+}
+
+// What is converted while it is opened: its bytes lie nowhere else.
+TEST(mapped_file, of_memory_alone) {
+  for (const std::size_t size : {std::size_t{10000}, std::size_t{5} << 20}) {
+    mapped_file made("made", size, [&](std::span<std::byte> zeros) {
+      ASSERT_EQ(zeros.size(), size);
+      for (const std::byte b : zeros) ASSERT_EQ(b, std::byte{0});
+      std::fill(zeros.begin(), zeros.end(), std::byte{'a'});
+    });
+    EXPECT_EQ(made.path(), "made");
+    EXPECT_TRUE(made.copied());
+    const mapped_file moved = std::move(made);
+    ASSERT_EQ(moved.bytes().size(), size);
+    for (const std::byte b : moved.bytes()) ASSERT_EQ(b, std::byte{'a'});
+    EXPECT_TRUE(moved.holds(moved.bytes().subspan(100, 10)));
+#if !defined(__EMSCRIPTEN__)
+    moved.release(moved.bytes());
+    EXPECT_EQ(moved.bytes()[5000], std::byte{0});
+#endif
+  }
+  const auto stopped = [](std::span<std::byte>) { throw std::runtime_error("as it came"); };
+  EXPECT_THROW(mapped_file("made", 10000, stopped), std::runtime_error);
+  const auto nothing = [](std::span<std::byte>) {};
+  EXPECT_THROW(mapped_file("made", std::numeric_limits<std::size_t>::max() / 4, nothing), steno::core::out_of_memory);
 }
 
 }  // namespace mapped_file_test

@@ -121,7 +121,7 @@ opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading h
       std::vector<std::string> notes;
       note_unused_tokenizer(tokenizer, false, notes);
       note_unused_dictionary(jieba_dict, false, notes);
-      if (is_packaged(file)) return {{}, std::move(file), std::move(notes)};
+      if (is_packaged(file)) return {std::move(file), std::move(notes)};
     }
     imported_model model = import_any(input, {.tokenizer = tokenizer, .jieba_dict = jieba_dict});
     note_unused_tokenizer(tokenizer, model.takes_tokenizer, model.notes);
@@ -131,10 +131,10 @@ opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading h
       lent = add_changed_tensors(model);
     else  // a file that may be overwritten meanwhile lends nothing
       add_tensors(model, {});
-    std::vector<std::byte> image = model.file.bytes();
-    gguf_file file(input.string(), image);
+    gguf_file file(weights::mapped_file(input.string(), static_cast<std::size_t>(model.file.size()),
+                                        [&](std::span<std::byte> zeros) { model.file.fill(zeros); }));
     for (lent_tensors& l : lent) file.borrow(std::move(*l.file), l.tensors);
-    return {std::move(image), std::move(file), std::move(model.notes)};
+    return {std::move(file), std::move(model.notes)};
   });
 }
 

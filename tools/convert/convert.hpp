@@ -46,10 +46,9 @@ imported_model import_checkpoint(const std::filesystem::path& input, const conve
 
 /// A checkpoint as a packaged file in memory.
 struct opened_checkpoint {
-  /// What `file` refers to; empty when it maps the user's own file. It has what was changed alone: tensors that a
-  /// mapped file has just so (GGUF, safetensors, ggml) stay there.
-  std::vector<std::byte> image;
-  gguf_file file;                  ///< with steno's keys and tensor names, whatever the input was
+  /// With steno's keys and tensor names, whatever the input was. Of a converted one it has what was changed alone:
+  /// tensors that a mapped file has just so (GGUF, safetensors, ggml) stay there.
+  gguf_file file;
   std::vector<std::string> notes;  ///< for the user, one line each
 };
 

@@ -355,14 +355,22 @@ std::vector<imported_tensor> tensor_taker::finish() {
 void take_tensors(imported_model& model, checkpoint_tensors from) {
   // Readers of packaged files make the model's front end and tokenizer, from the keys that will be written. Some look
   // at the rows of a tensor, too.
-  weights::gguf_writer writer;
-  writer.copy(model.file);
+  std::vector<weights::tensor_ref> shown;
+  extent rows = 0;
   for (const promised_size& s : from.sizes)
     if (const stored_tensor* const t = find(from, s.names);
-        t != nullptr && s.rows > 0 && !t->shape.empty() && t->shape[0] == s.rows)
-      writer.add(s.names, dtype::f32, {s.rows, extent{1}}, [](std::span<std::byte>) {});
-  const std::vector<std::byte> image = writer.bytes();
-  take_tensors(model, gguf_file(from.where, image), std::move(from));
+        t != nullptr && s.rows > 0 && !t->shape.empty() && t->shape[0] == s.rows) {
+      shown.push_back({.name = s.names, .format = dtype::f32, .rank = 2, .shape = {s.rows, extent{1}}, .bytes = {}});
+      rows = std::max(rows, s.rows);
+    }
+  gguf_file keys(from.where, model.file.keys());
+  if (rows > 0) {
+    weights::mapped_file zeros(from.where, static_cast<std::size_t>(rows) * sizeof(float), [](std::span<std::byte>) {});
+    for (weights::tensor_ref& t : shown)
+      t.bytes = zeros.bytes().first(static_cast<std::size_t>(t.rows()) * sizeof(float));
+    keys.borrow(std::move(zeros), shown);
+  }
+  take_tensors(model, keys, std::move(from));
 }
 
 void take_tensors(imported_model& model, const gguf_file& keys, checkpoint_tensors from) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace steno {
@@ -79,13 +80,22 @@ void check_normalisation(const imported_tensor& t, std::span<const float> values
             .found = std::to_string(values[i])});
 }
 
-void check_value(const imported_tensor& t, float v, dtype format, const std::string& where) {
-  const bool lost = format == dtype::f16 && std::fabs(v) >= 65520.0f;  // rounds to infinity
-  if (format == dtype::f32 || (std::isfinite(v) && !lost)) return;
+// Whether a format keeps all of these: f32 anything, f16 what does not round to infinity, the others what is finite.
+bool holds_all(dtype format, std::span<const float> values) {
+  if (format == dtype::f32) return true;
+  const float bound = format == dtype::f16 ? 65520.0f : std::numeric_limits<float>::infinity();
+  bool below = true;
+  for (const float v : values) below &= std::fabs(v) < bound;
+  return below;
+}
+
+void check_values(const imported_tensor& t, std::span<const float> values, dtype format, const std::string& where) {
+  if (holds_all(format, values)) return;
+  const auto lost = [&](const float& v) { return !holds_all(format, {&v, 1}); };
   fail({.where = where,
         .what = "tensor " + steno::weights::quoted(t.name) + " holds a value that " + weights::format_name(format) +
                 " cannot hold",
-        .found = std::to_string(v),
+        .found = std::to_string(*std::find_if(values.begin(), values.end(), lost)),
         .hint = "convert with --type f32"});
 }
 
@@ -106,7 +116,7 @@ void check_halves(const imported_tensor& t, std::span<const std::byte> halves, c
     if ((h & exponent) != exponent) continue;
     float v;
     weights::dequantise(t.stored, halves.data() + at, &v, 1);
-    check_value(t, v, t.stored, where);
+    check_values(t, {&v, 1}, t.stored, where);
   }
 }
 
@@ -140,7 +150,7 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
     else
       weights::dequantise(t.stored, t.bytes.data() + core::bytes_of(t.stored, at), values.data(), n);
     check_normalisation(t, values, where);
-    for (const float v : values) check_value(t, v, format, where);
+    check_values(t, values, format, where);
     if (in_place) return;
     try {
       weights::quantise(format, values.data(), out.data() + core::bytes_of(format, at), n);

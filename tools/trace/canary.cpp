@@ -41,7 +41,7 @@ void trace_text(const nemo::canary_any& m, const job& j, nemo::canary_window& w,
 }  // namespace
 
 void canary(job& j) {
-  auto model = load<nemo::canary_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<nemo::canary_any>(std::move(j.file));
   nemo::canary_options o;
   const nemo::canary_options usual;
   o.language = j.set.take("source_lang", j.set.take("language", usual.language));

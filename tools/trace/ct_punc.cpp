@@ -60,7 +60,7 @@ void each_text(const texts& t, context& c, F&& punctuate) {
 }  // namespace
 
 void ct_punc(job& j) {
-  const auto model = load<funasr::ct_punc_any>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<funasr::ct_punc_any>(std::move(j.file));
   const std::int64_t at_once = j.set.take_number("split_size", 20);
   j.set.finish();
   const auto sink = j.sink(stages::ct_punc);
@@ -69,7 +69,7 @@ void ct_punc(job& j) {
 }
 
 void ct_punc_realtime(job& j) {
-  const auto model = load<funasr::ct_punc_realtime_any>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<funasr::ct_punc_realtime_any>(std::move(j.file));
   const std::int64_t at_once = j.set.take_number("split_size", 20);
   j.set.finish();
   const auto sink = j.sink(stages::ct_punc);

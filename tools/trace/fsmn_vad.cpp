@@ -9,7 +9,7 @@
 namespace steno::trace {
 
 void fsmn_vad(job& j) {
-  auto model = load<funasr::fsmn_vad_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<funasr::fsmn_vad_any>(std::move(j.file));
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   j.set.finish();
   const auto write = [&](std::string_view path, const view<const float>& x) {

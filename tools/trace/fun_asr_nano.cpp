@@ -10,7 +10,7 @@
 namespace steno::trace {
 
 void fun_asr_nano(job& j) {
-  auto model = load<funasr::fun_asr_nano_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<funasr::fun_asr_nano_any>(std::move(j.file));
   funasr::fun_asr_nano_options o;
   o.language = j.set.take("language", "");
   o.itn = j.set.take_flag("itn", true);

@@ -34,8 +34,7 @@ class settings {
 
 struct job {
   gguf_file file;
-  std::vector<std::byte> image;  ///< what `file` refers to when it was converted in memory
-  std::string input;             ///< path
+  std::string input;  ///< path
   settings set;
   std::filesystem::path out;
   std::string only;   ///< glob over names

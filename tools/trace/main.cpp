@@ -112,7 +112,6 @@ int main(int argc, char** argv) {
     for (const std::string& note : opened.notes)
       std::fprintf(stderr, "steno-trace: note: %s\n", steno::core::printable(note).c_str());
     steno::trace::job j{.file = std::move(opened.file),
-                        .image = std::move(opened.image),
                         .input = input,
                         .set = std::move(set),
                         .out = folder,

@@ -25,7 +25,7 @@ inline void write_stage(const job& j, std::string_view name, const view<const fl
 
 template <class Model>
 Model load_paraformer(job& j) {
-  auto model = load<Model>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<Model>(std::move(j.file));
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   return model;
 }

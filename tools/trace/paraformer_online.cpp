@@ -10,7 +10,7 @@ namespace steno::trace {
 
 void paraformer_online(job& j) {
   using model_type = funasr::paraformer_online_any;
-  auto model = load<model_type>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<model_type>(std::move(j.file));
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   nn::chunk_sizes sizes = model.default_sizes;
   const auto take = [&](const char* key, extent& value) { value = j.set.take_number(key, value); };

@@ -209,7 +209,7 @@ void trace_unified(const nemo::parakeet_transducer_any& m, const job& j, std::sp
 }  // namespace
 
 void parakeet_ctc(job& j) {
-  const auto model = load<nemo::parakeet_ctc_any>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<nemo::parakeet_ctc_any>(std::move(j.file));
   j.set.finish();
   const auto sink = j.sink(stages::nemo);
   context c(j.run, core::tracer(sink));
@@ -217,7 +217,7 @@ void parakeet_ctc(job& j) {
 }
 
 void parakeet_transducer(job& j) {
-  const auto model = load<nemo::parakeet_transducer_any>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<nemo::parakeet_transducer_any>(std::move(j.file));
   nemo::parakeet_transducer_options options{.max_symbols = j.set.take_number("max_symbols", 0),
                                             .language = j.set.take("language", "auto")};
   const std::int64_t look_ahead = j.set.take_number("look_ahead", -1);

@@ -10,7 +10,7 @@
 namespace steno::trace {
 
 void qwen3_asr(job& j) {
-  auto model = load<qwen3::qwen3_asr_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<qwen3::qwen3_asr_any>(std::move(j.file));
   const std::string about = j.set.take("context", ""), language = model.language_name(j.set.take("language", ""));
   const auto max_new_tokens = static_cast<int>(j.set.take_number("max_new_tokens", 4096));
   j.set.finish();
@@ -51,7 +51,7 @@ void qwen3_asr(job& j) {
 }
 
 void qwen3_forced_aligner(job& j) {
-  auto model = load<qwen3::qwen3_forced_aligner_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<qwen3::qwen3_forced_aligner_any>(std::move(j.file));
   const std::string words = j.set.take("text", "");
   j.set.finish();
   if (words.empty()) fail({.what = "--set text=", .expected = "what is spoken in the recording"});

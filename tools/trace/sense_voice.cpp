@@ -8,7 +8,7 @@
 namespace steno::trace {
 
 void sense_voice(job& j) {
-  auto model = load<funasr::sense_voice_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<funasr::sense_voice_any>(std::move(j.file));
   const std::string language = j.set.take("language", "auto");
   const bool itn = j.set.take_flag("itn", model.itn);
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};

@@ -10,7 +10,7 @@ namespace steno::trace {
 
 // The network runs window by window: what a stage made of all of them is written below one another.
 void silero_vad(job& j) {
-  const auto model = load<models::silero_vad_any>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<models::silero_vad_any>(std::move(j.file));
   j.set.finish();
   struct rows {
     std::vector<float> values;

@@ -28,7 +28,7 @@ std::vector<float> stream_probabilities(const nemo::sortformer_any& model, const
 }  // namespace
 
 void sortformer(job& j) {
-  const auto model = load<nemo::sortformer_any>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<nemo::sortformer_any>(std::move(j.file));
   nn::speaker_cache_options o = model.streaming;
   nn::speaker_cache_options::each(o, [&]<class T>(const char* name, T& value) {
     if constexpr (std::is_same_v<T, extent>) value = j.set.take_number(name, value);

@@ -176,7 +176,7 @@ class u2_trace {
 
 template <class Model>
 void run(job& j) {
-  const auto model = load<Model>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<Model>(std::move(j.file));
   const std::int64_t chunk = j.set.take_number("chunk_size", 0), left = j.set.take_number("num_left_chunks", -1);
   j.set.finish();
   if (chunk < 0 || chunk > 100000) fail({.what = "--set chunk_size", .expected = "1 to 100000"});

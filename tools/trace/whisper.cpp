@@ -32,7 +32,7 @@ std::vector<int> numbers(const std::string& list, const char* key) {
 }  // namespace
 
 void whisper(job& j) {
-  auto model = load<whisper::whisper_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<whisper::whisper_any>(std::move(j.file));
   const tokenizers::whisper_tokens& t = model.tokenizer;
   std::vector<int> prompt = numbers(j.set.take("prompt", ""), "prompt");
   const std::vector<int> heads = numbers(j.set.take("alignment_heads", ""), "alignment_heads");

@@ -107,9 +107,9 @@ class weight_keeper {
       data = out;
     }
   }
-  /// Where products were packed, the rest of a mapped file's pages go, too; what is still read from them comes back.
+  /// Where products were packed, the rest of mapped files' pages go, too; what is still read from them comes back.
   STENO_ON_CALL void finish() const {
-    if (packed_ && !file_->copied()) file_->release_all();
+    if (packed_) file_->release_mapped();
   }
 
  private:
@@ -125,13 +125,13 @@ class weight_keeper {
                  first_not_finite(w.format, {w.data, w.bytes()}).value_or(0));
   }
   STENO_ON_CALL STENO_COLD void release(const weights::weight_ref& w) {
-    if (file_ == nullptr || (file_->copied() && --needed_[w.data] != 0)) return;
-    give_back({w.data, w.bytes()});
-  }
-  STENO_ON_CALL void give_back(std::span<const std::byte> bytes) const {
+    if (file_ == nullptr) return;
     weights::tensor_ref t;
-    t.bytes = bytes;
-    file_->release(t);
+    t.bytes = {w.data, w.bytes()};
+    if (!file_->copied() || --needed_[w.data] == 0)
+      file_->release(t);
+    else
+      file_->release_mapped(t);
   }
 
   const gguf_file* file_;
@@ -168,7 +168,7 @@ STENO_ON_CALL STENO_COLD inline void check_weights(const gguf_file& file) {
     const weights::tensor_ref t = file.tensor(i);
     if (!core::holds_weights(t.format)) continue;
     if (const auto at = detail::first_not_finite(t.format, t.bytes)) detail::refuse_value(file.where(), t.name, *at);
-    if (!file.copied()) file.release(t);
+    file.release_mapped(t);
   }
 }
 

@@ -28,7 +28,10 @@ class gguf_file {
  public:
   /// Maps (or copies) and checks the file at `path`; throws steno::error.
   STENO_ON_CALL explicit gguf_file(std::string path, weights::file_reading how = weights::file_reading::mapped)
-      : file_(std::move(path), how), name_(file_.path()), bytes_(file_.bytes()) {
+      : gguf_file(weights::mapped_file(std::move(path), how)) {}
+  /// Checks a file that is there already, on disk or in memory alone; throws steno::error.
+  STENO_ON_CALL explicit gguf_file(weights::mapped_file file)
+      : file_(std::move(file)), name_(file_.path()), bytes_(file_.bytes()) {
     parse();
   }
 
@@ -87,15 +90,22 @@ class gguf_file {
     return file_.copied() ||
            std::any_of(lenders_.begin(), lenders_.end(), [](const lender& l) { return l.file.copied(); });
   }
-  /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes in memory).
+  /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes of the caller's).
   STENO_ON_CALL void release(const weights::tensor_ref& t) const noexcept {
     file_.release(t.bytes);
     for (const lender& l : lenders_) l.file.release(t.bytes);
   }
-  /// The same of everything.
-  STENO_ON_CALL void release_all() const noexcept {
-    file_.release(bytes_);
-    for (const lender& l : lenders_) l.file.release(l.file.bytes());
+  /// The same of what reading loads again: of tensors in mapped files, not of those in copies.
+  STENO_ON_CALL void release_mapped(const weights::tensor_ref& t) const noexcept {
+    if (!file_.copied()) file_.release(t.bytes);
+    for (const lender& l : lenders_)
+      if (!l.file.copied()) l.file.release(t.bytes);
+  }
+  /// All mapped files.
+  STENO_ON_CALL void release_mapped() const noexcept {
+    if (!file_.copied()) file_.release(bytes_);
+    for (const lender& l : lenders_)
+      if (!l.file.copied()) l.file.release(l.file.bytes());
   }
 
   // --- key-value pairs, in file order.

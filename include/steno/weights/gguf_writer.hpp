@@ -75,7 +75,7 @@ class gguf_writer {
     for (const std::string_view v : values) check_length(key, v.size());
     make_room(values.bytes().size());
     begin_array(key, gguf_type::string, values.size());
-    pairs_.append(reinterpret_cast<const char*>(values.bytes().data()), values.bytes().size());
+    start_.append(reinterpret_cast<const char*>(values.bytes().data()), values.bytes().size());
   }
   /// Whether the key is set.
   bool has(std::string_view key) const { return keys_.find(key) != keys_.end(); }
@@ -87,16 +87,11 @@ class gguf_writer {
     else
       begin_pair(v.key, v.type);
     if (v.type == gguf_type::string) put_number(std::uint64_t{v.raw.size()});
-    pairs_.append(reinterpret_cast<const char*>(v.raw.data()), v.raw.size());
+    start_.append(reinterpret_cast<const char*>(v.raw.data()), v.raw.size());
   }
-  /// All pairs of another writer.
-  STENO_ON_CALL void copy(const gguf_writer& from) {
-    for (const std::string_view key : from.keys_)
-      if (has(key)) fail({.what = "key " + quoted(key) + " occurs twice"});
-    keys_.insert(from.keys_.begin(), from.keys_.end());
-    pairs_ += from.pairs_;
-    if (from.has(gguf_alignment_key)) alignment_ = from.alignment_;
-  }
+
+  /// The file as it is without tensors, for readers of keys. Valid until the next key is set.
+  std::span<const std::byte> keys() const noexcept { return std::as_bytes(std::span(start_)); }
 
   // --- tensors. `shape` is row-major (outermost first); any format of ggml may be written.
 
@@ -143,14 +138,19 @@ class gguf_writer {
   }
   /// The same bytes in memory.
   STENO_ON_CALL std::vector<std::byte> bytes() const {
+    std::vector<std::byte> all(static_cast<std::size_t>(size()));
+    fill(all);
+    return all;
+  }
+  /// The same where there are size() zeros.
+  STENO_ON_CALL void fill(std::span<std::byte> zeros) const {
     const places at = layout();
-    std::vector<std::byte> all(static_cast<std::size_t>(at.end));
-    std::byte* to = all.data();
-    for (const std::string* part : {&at.before, &pairs_, &at.after}) {
-      std::memcpy(to, part->data(), part->size());
-      to += part->size();
+    std::byte* to = zeros.data();
+    for (const std::string_view part : {std::string_view(at.before), pairs(), std::string_view(at.after)}) {
+      std::memcpy(to, part.data(), part.size());
+      to += part.size();
     }
-    std::span<std::byte> rest = std::span(all).subspan(static_cast<std::size_t>(at.data));
+    std::span<std::byte> rest = zeros.subspan(static_cast<std::size_t>(at.data));
     for (const entry& t : tensors_) {
       const auto place = rest.first(static_cast<std::size_t>(t.size));
       if (t.fill)
@@ -159,7 +159,6 @@ class gguf_writer {
         std::copy(t.bytes.begin(), t.bytes.end(), place.begin());
       rest = rest.subspan(static_cast<std::size_t>(t.size + padding_of(t)));
     }
-    return all;
   }
 
  private:
@@ -190,15 +189,15 @@ class gguf_writer {
   template <class T>
   void put_number(T v) {
     if constexpr (std::is_same_v<T, bool>)
-      put(pairs_, std::uint8_t{v});
+      put(start_, std::uint8_t{v});
     else
-      put(pairs_, v);
+      put(start_, v);
   }
   // A vocabulary of a megabyte is not moved when the next key comes.
-  void make_room(std::size_t bytes) { pairs_.reserve(pairs_.size() + bytes + 4096); }
+  void make_room(std::size_t bytes) { start_.reserve(start_.size() + bytes + 4096); }
   STENO_ON_CALL void put_string(std::string_view s) {
-    put(pairs_, std::uint64_t{s.size()});
-    pairs_ += s;
+    put(start_, std::uint64_t{s.size()});
+    start_ += s;
   }
   STENO_ON_CALL void begin_pair(std::string_view key, gguf_type type) {
     if (key.empty()) fail({.what = "a key is empty"});
@@ -206,14 +205,15 @@ class gguf_writer {
     if (key == gguf_alignment_key && type != gguf_type::u32)
       refuse("key " + quoted(key), "a number of type u32", std::string(name_of(type)));
     if (!keys_.emplace(key).second) fail({.what = "key " + quoted(key) + " occurs twice"});
+    count_pairs();
     put_string(key);
-    put(pairs_, static_cast<std::int32_t>(type));
+    put(start_, static_cast<std::int32_t>(type));
   }
   STENO_ON_CALL void begin_array(std::string_view key, gguf_type element, std::size_t count) {
     check_length(key, count);
     begin_pair(key, gguf_type::array);
-    put(pairs_, static_cast<std::int32_t>(element));
-    put(pairs_, std::uint64_t{count});
+    put(start_, static_cast<std::int32_t>(element));
+    put(start_, std::uint64_t{count});
   }
 
   STENO_ON_CALL entry& add_entry(std::string_view name, dtype format, std::span<const extent> shape) {
@@ -228,11 +228,19 @@ class gguf_writer {
     return tensors_.back();
   }
 
+  static constexpr std::size_t head_bytes = gguf_magic.size() + sizeof gguf_version + 2 * sizeof(std::int64_t);
+  STENO_ON_CALL static std::string head(std::size_t tensors, std::size_t pairs) {
+    std::string out(gguf_magic);
+    put(out, gguf_version);
+    put(out, static_cast<std::int64_t>(tensors));
+    put(out, static_cast<std::int64_t>(pairs));
+    return out;
+  }
+  void count_pairs() { start_.replace(0, head_bytes, head(0, keys_.size())); }
+  std::string_view pairs() const { return std::string_view(start_).substr(head_bytes); }
+
   STENO_ON_CALL places layout() const {
-    std::string before(gguf_magic), out;
-    put(before, gguf_version);
-    put(before, static_cast<std::int64_t>(tensors_.size()));
-    put(before, static_cast<std::int64_t>(keys_.size()));
+    std::string before = head(tensors_.size(), keys_.size()), out;
     std::uint64_t data = 0;
     for (const entry& t : tensors_) {
       put(out, std::uint64_t{t.name.size()});
@@ -243,7 +251,7 @@ class gguf_writer {
       put(out, data);
       if (!detail::append_padded(data, t.size, alignment_)) refuse("end of the data", "below 2^64 bytes", "more");
     }
-    std::uint64_t start = before.size() + pairs_.size() + out.size(), end = 0;
+    std::uint64_t start = before.size() + pairs().size() + out.size(), end = 0;
     if ((!tensors_.empty() && !checked_round_up(start, alignment_, start)) || !checked_add(start, data, end) ||
         end > PTRDIFF_MAX)
       refuse("size of the file", "below 2^63 bytes", "more");
@@ -266,9 +274,9 @@ class gguf_writer {
   void emit(Sink&& sink, Progress&& progress) const {
     const places l = layout();
     std::uint64_t padding = l.data;
-    for (const std::string* part : {&l.before, &pairs_, &l.after}) {
-      sink(std::as_bytes(std::span(*part)));
-      padding -= part->size();
+    for (const std::string_view part : {std::string_view(l.before), pairs(), std::string_view(l.after)}) {
+      sink(std::as_bytes(std::span(part)));
+      padding -= part.size();
     }
     emit_zeros(sink, padding);
     std::uint64_t done = l.data;
@@ -285,7 +293,7 @@ class gguf_writer {
     }
   }
 
-  std::string pairs_;  // as they stand in the file
+  std::string start_ = head(0, 0);  // of a file without tensors: its head and the pairs
   std::uint32_t alignment_ = gguf_alignment;
   std::vector<entry> tensors_;
   std::set<std::string, std::less<>> keys_, names_;

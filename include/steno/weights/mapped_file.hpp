@@ -3,8 +3,8 @@
 // The mapping is private and never written. Pages of tensors that were packed for the kernels can be given back to the
 // system, so weights are not resident twice. As with every mapping, a file that is cut or overwritten while it is open
 // takes its bytes along (SIGBUS, or other weights); one that is renamed over or removed does not (Windows refuses both
-// while it is mapped). Whoever cannot rule that out reads a copy: file_reading::copied. Tested in
-// tests/weights/mapped_file_test.cpp.
+// while it is mapped). Whoever cannot rule that out reads a copy: file_reading::copied. What is converted while it is
+// opened is a file in memory alone, with the same rules. Tested in tests/weights/mapped_file_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/error.hpp>
@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace steno {
@@ -38,19 +39,25 @@ class mapped_file {
   STENO_ON_CALL STENO_COLD explicit mapped_file(std::string path, file_reading how = file_reading::mapped)
       : path_(std::move(path)), copied_(how == file_reading::copied) {
     const system::source_file file(path_);
-    const std::byte* const start = copied_ ? system::new_pages(file.size()) : file.map();
-    if (start == nullptr) {
-      core::fault why{.where = path_, .what = "cannot map the file into memory: " + system::reason()};
-      if (system::is_out_of_memory()) throw core::out_of_memory(std::move(why));
-      fail(std::move(why));
-    }
-    start_ = start;
-    size_ = file.size();
-    if (copied_) copy(file, const_cast<std::byte*>(start));
+    own(copied_ ? system::new_pages(file.size()) : file.map(), file.size());
+    if (copied_) copy(file, const_cast<std::byte*>(start_));
     if (begins_with("version https://git-lfs")) {
       unmap();
       fail({.where = path_, .what = "a git-LFS pointer, not the file itself", .hint = "run git lfs pull"});
     }
+  }
+
+  /// A file in memory alone, on huge pages where the system has them: fill(std::span<std::byte>) gets `size` zeros, and
+  /// what it leaves there are the bytes. It counts as a copy. `path` stands in messages. Throws core::out_of_memory and
+  /// what `fill` throws.
+  template <class Fill>
+  requires std::is_invocable_v<Fill&, std::span<std::byte>> STENO_COLD mapped_file(std::string path, std::size_t size,
+                                                                                   Fill&& fill)
+      : mapped_file() {
+    path_ = std::move(path);
+    copied_ = true;
+    own(system::new_pages(size), size);
+    fill(std::span(const_cast<std::byte*>(start_), size_));
   }
 
   mapped_file(mapped_file&& other) noexcept { swap(other); }
@@ -79,6 +86,15 @@ class mapped_file {
  private:
   bool begins_with(std::string_view text) const {
     return std::string_view(reinterpret_cast<const char*>(start_), size_).starts_with(text);
+  }
+  STENO_ON_CALL STENO_COLD void own(const std::byte* start, std::size_t size) {
+    if (start == nullptr) {
+      core::fault why{.where = path_, .what = "cannot map the file into memory: " + system::reason()};
+      if (system::is_out_of_memory()) throw core::out_of_memory(std::move(why));
+      fail(std::move(why));
+    }
+    start_ = start;
+    size_ = size;
   }
   STENO_ON_CALL STENO_COLD void copy(const system::source_file& file, std::byte* to) {
     for (std::size_t done = 0; done < size_;) {

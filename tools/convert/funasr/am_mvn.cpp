@@ -113,8 +113,7 @@ am_mvn read_am_mvn(const std::string& path) {
 }
 
 void set_cmvn(imported_model& model, const std::filesystem::path& path) {
-  const std::vector<std::byte> image = model.file.bytes();
-  const gguf_file keys(model.where, image);
+  const gguf_file keys(model.where, model.file.keys());
   const std::string at = keys.text("general.architecture").value_or("") + ".frontend.";
   const double width = keys.number(at + "n_mels").value_or(80) * keys.number(at + "lfr_m").value_or(7);
   am_mvn m = read_am_mvn(path.string());

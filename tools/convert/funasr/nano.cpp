@@ -147,8 +147,7 @@ bool holds_ctc(checkpoint_tensors& from, const nano_settings& s, std::vector<std
     promise_ctc(part, s);
     weights::gguf_writer writer;
     set_keys(writer, "ctc_decoder", s.ctc_decoder);
-    const std::vector<std::byte> image = writer.bytes();
-    const gguf_file keys(from.where, image);
+    const gguf_file keys(from.where, writer.keys());
     tensor_taker taker(keys, "fun_asr_nano", part);
     ctc_branch branch;
     core::walk(branch, taker);
