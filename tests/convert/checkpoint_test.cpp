@@ -6,6 +6,7 @@
 
 #include <zip.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "convert/fixtures.hpp"
@@ -106,6 +107,47 @@ TEST(torch_checkpoint, large_tensors_go_by_in_pieces) {
   expect("ramp", 0);
 }
 
+// Tensors that can stay where they lie: whole and in order, of an archive that stores them as they are.
+TEST(torch_checkpoint, shows_what_lies_in_the_file) {
+  std::size_t shown = 0;
+  for (const char* name : {"zip_protocol2.pt", "zip_protocol4.pt", "legacy.pt", "deflated.pt", "training.pt"}) {
+    SCOPED_TRACE(name);
+    checkpoint c(fixture(name));
+    ASSERT_NE(c.file(), nullptr);
+    for (const auto& e : c.tensors()) {
+      std::vector<std::byte> raw(e.count * size_of_scalar(e.type));
+      c.read_bytes(e, raw);
+      const auto bytes = c.show(e);
+      EXPECT_TRUE(bytes.empty() || name != std::string_view("deflated.pt")) << e.name;
+      if (bytes.empty()) continue;
+      ++shown;
+      EXPECT_TRUE(c.file()->holds(bytes)) << e.name;
+      EXPECT_TRUE(std::ranges::equal(bytes, raw)) << e.name;
+    }
+  }
+  EXPECT_GT(shown, 20u);
+  const steno::test::temporary_directory folder;
+  repack(fixture("large.pt"), folder.path() / "large.pt");
+  const std::string large = steno::test::read_text(folder.path() / "large.pt");
+  std::size_t ramps = 0, parts = 0;
+  for (std::size_t shift = 0; shift < 4; ++shift) {  // floats lie where floats may lie in one of these, halves in two
+    alignas(4) static char room[4 << 20];
+    ASSERT_LE(shift + large.size(), sizeof room);
+    std::memcpy(room + shift, large.data(), large.size());
+    checkpoint c(std::as_bytes(std::span(room + shift, large.size())), "large.pt");
+    ramps += c.show(*c.find("ramp")).size() == std::size_t{300001} * 4;
+    const auto whole = c.show(*c.find("whole")), rest = c.show(*c.find("rest"));
+    if (rest.empty()) continue;
+    ++parts;
+    EXPECT_EQ(rest.data(), whole.data() + 250000 * 2) << "a part of its storage";
+  }
+  EXPECT_EQ(ramps, 1u);
+  EXPECT_EQ(parts, 2u);
+  // Of memory nothing is a part of a file.
+  const std::string text = steno::test::read_text(fixture("zip_protocol2.pt"));
+  EXPECT_EQ(checkpoint(steno::test::bytes_of(text), "model.pt").file(), nullptr);
+}
+
 TEST(torch_checkpoint, refuses_what_is_not_data) {
   EXPECT_NE(error_of([] { checkpoint c(fixture("calls_system.pt")); }).find("pickle names \"posix.system\""),
             std::string::npos);
@@ -163,6 +205,7 @@ TEST(torch_checkpoint, changed_weights_fail_their_checksum) {
   const std::string message = error_of([&] {
     checkpoint c(steno::test::bytes_of(text), "model.pt");
     std::vector<float> values(4);
+    EXPECT_TRUE(c.show(*c.find("f64")).empty());
     c.read(*c.find("f64"), values);
   });
   EXPECT_NE(message.find("CRC"), std::string::npos) << message;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "convert/fixtures.hpp"
+#include "convert/mapped_and_copied.hpp"
 #include "support/golden.hpp"
 #include "torch/checkpoint.hpp"
 
@@ -201,7 +202,7 @@ TEST_F(convert_folder, the_input_may_be_any_file_of_the_folder) {
 TEST_F(convert_folder, opening_needs_no_file) {
   const gguf_file f = packed(fixture("sense_voice"));
   for (const auto& input : {fixture("sense_voice"), fixture("sense_voice") / "model.pt"}) {
-    const steno::opened_checkpoint c = steno::open_checkpoint(input);
+    const steno::opened_checkpoint c = steno::open_checkpoint(input);  // compressed: nothing can stay in it
     EXPECT_TRUE(std::ranges::equal(c.file.bytes(), f.bytes()));
     EXPECT_TRUE(c.file.copied());
     EXPECT_EQ(c.file.where(), input.string());
@@ -210,6 +211,14 @@ TEST_F(convert_folder, opening_needs_no_file) {
   const steno::opened_checkpoint mapped = steno::open_checkpoint(f.where());
   EXPECT_FALSE(mapped.file.copied()) << "a packaged file is mapped, not copied";
   EXPECT_EQ(mapped.file.size(), f.size());
+}
+
+// torch.save compresses nothing.
+TEST(convert_torch, tensors_stay_in_the_file) {
+  const auto sizes = steno::test::compact() / "other_sizes";
+  for (const char* name :
+       {"ct_punc", "fsmn_vad", "fun_asr_nano", "paraformer", "paraformer_online", "sense_voice", "u2"})
+    steno::test::expect_mapped_like_copied(sizes / name / "checkpoint");
 }
 
 TEST_F(convert_folder, another_cmvn) {

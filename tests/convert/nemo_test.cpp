@@ -1,6 +1,7 @@
 // .nemo archives: what is read, what is refused, and the tensors of the published sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "convert.hpp"
+#include "convert/mapped_and_copied.hpp"
 #include "convert/published.hpp"
 #include "convert/tar_member.hpp"
 #include "nemo/parakeet.hpp"
@@ -112,6 +113,17 @@ TEST(nemo_tar, bombs_are_refused) {
   std::string many;
   for (int i = 0; i < 65537; ++i) many += member(std::to_string(i), "");
   EXPECT_EQ(found(many + end), "x: members of the archive: expected up to 65536, found more");
+}
+
+// A tar of a zip, neither of which is compressed; a compressed one is read as before.
+TEST(nemo_file, tensors_stay_in_the_archive) {
+  const fs::path plain = test::compact() / "other_sizes/parakeet_ctc/checkpoint/model.nemo";
+  test::expect_mapped_like_copied(plain);
+  const test::temporary_directory d;
+  const fs::path packed = d.path() / "model.nemo";
+  test::write_text(packed, gzip(test::read_text(plain)));
+  const opened_checkpoint inflated = open_checkpoint(packed);
+  EXPECT_TRUE(test::image_of(inflated) == test::image_of(open_checkpoint(plain, weights::file_reading::copied)));
 }
 
 // Names in an archive are anybody's text.

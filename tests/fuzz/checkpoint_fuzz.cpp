@@ -1,6 +1,8 @@
 // Torch files of both layouts: any bytes are refused with steno::error, or load and every tensor can be read.
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "fuzz.hpp"
 #include "torch/checkpoint.hpp"
 
@@ -16,6 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       c.read(e, values);
       std::vector<std::byte> raw(static_cast<std::size_t>(e.count) * steno::torch::size_of_scalar(e.type));
       c.read_bytes(e, raw);
+      const auto shown = c.show(e);
+      require(shown.empty() || std::ranges::equal(shown, raw));
     }
   });
   return 0;

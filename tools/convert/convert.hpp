@@ -47,16 +47,16 @@ imported_model import_checkpoint(const std::filesystem::path& input, const conve
 /// A checkpoint as a packaged file in memory.
 struct opened_checkpoint {
   /// With steno's keys and tensor names, whatever the input was. Of a converted one it has what was changed alone:
-  /// tensors that a mapped file has just so (GGUF, safetensors, ggml) stay there.
+  /// tensors that a mapped file has just so (GGUF, safetensors, ggml, torch) stay there.
   gguf_file file;
   std::vector<std::string> notes;  ///< for the user, one line each
 };
 
 /// Opens a checkpoint for use. A packaged file is mapped, or copied where it may be overwritten while it is in use.
 /// Everything else is converted into memory once, in its stored number formats: one copy of what is changed, plus the
-/// largest tensor while converting. Tensors of GGUF, safetensors and ggml files that need no change stay in the mapped
-/// file, unless it may be overwritten. `tokenizer` is for openai's Whisper files, which have none, `jieba_dict` for
-/// models that cut texts by it. Throws steno::error.
+/// largest tensor while converting. Tensors of GGUF, safetensors, ggml and torch files that need no change stay in the
+/// mapped file, unless it may be overwritten; torch's checksums are compared first. `tokenizer` is for openai's Whisper
+/// files, which have none, `jieba_dict` for models that cut texts by it. Throws steno::error.
 opened_checkpoint open_checkpoint(const std::filesystem::path& input,
                                   weights::file_reading how = weights::file_reading::mapped,
                                   const std::optional<std::filesystem::path>& tokenizer = {},

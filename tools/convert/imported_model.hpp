@@ -29,7 +29,10 @@ struct imported_tensor {
   /// The same in format `stored`, of what the source can show in another order; else empty.
   std::function<void(std::span<std::byte>)> write = {};
 
-  weights::mapped_file* file = nullptr;  ///< that `bytes` lie in, where it is known; the model's source owns it
+  /// The bytes of a source that has to look at them first; may be empty, and is asked for what is not copied alone.
+  std::function<std::span<const std::byte>()> show = {};
+
+  weights::mapped_file* file = nullptr;  ///< that these lie in, where it is known; the model's source owns it
 
   std::uint64_t count() const {
     std::uint64_t n = 1;

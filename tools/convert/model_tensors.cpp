@@ -291,14 +291,19 @@ void tensor_taker::add(const weight_wanted& w, const core::stored& how, stored_t
     made.stored = t->stored;
     made.bytes = t->bytes;
     made.read = t->read;
+    made.show = t->show;
     made.file = t->file;
   }
   const std::shared_ptr<const folded_norm> norm = how.norm.empty() ? nullptr : norm_of(w, shape.cols);
+  const auto not_as_stored = [&] {
+    made.bytes = {};
+    made.show = {};
+  };
   const auto rows = static_cast<std::size_t>(shape.rows), cols = static_cast<std::size_t>(shape.cols);
   const extent inputs = how.how == core::stored::form::kernel ? shape.cols / positions(how) : how.first;
   if (how.zeros && (norm != nullptr || t == nullptr)) {
     made.read = bias_after(std::move(made.read), norm);
-    made.bytes = {};
+    not_as_stored();
   } else if (laid_out_anew(how, shape.rows, shape.cols, inputs)) {
     const value_order order = order_of(how, rows, cols, static_cast<std::size_t>(inputs));
     made.read = in_order(std::move(made.read), order);
@@ -311,11 +316,11 @@ void tensor_taker::add(const weight_wanted& w, const core::stored& how, stored_t
       made.write = [order, from = made.bytes, whole = stored == dtype::f32](std::span<std::byte> to) {
         whole ? order.move<4>(from.data(), to.data()) : order.move<2>(from.data(), to.data());
       };
-    made.bytes = {};
+    not_as_stored();
   }
   if (w.product && from_.widened && !kernels::has_product(made.stored)) {
     made.stored = dtype::f16;
-    made.bytes = {};
+    not_as_stored();
     widened_ = true;
   }
   taken_.emplace_back(number, std::move(made));

@@ -164,7 +164,8 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
 }
 
 // Whether its bytes can stay where they are.
-bool can_be_lent(const imported_tensor& t, dtype format) {
+bool can_be_lent(imported_tensor& t, dtype format) {
+  if (t.bytes.empty() && t.show && t.stored == format && t.file != nullptr) t.bytes = t.show();
   return is_as_stored(t, format) && t.file != nullptr && t.file->holds(t.bytes) &&
          t.shape.size() <= weights::tensor_ref{}.shape.size();
 }
@@ -185,7 +186,7 @@ void add(imported_model& model, const format_choice& choice, std::vector<lent_te
   const std::vector<dtype> formats = packaged_formats(model, choice);
   model.file.set("general.file_type", file_type(choice.type ? *choice.type : main_format(model, formats)));
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    const imported_tensor& t = model.tensors[i];
+    imported_tensor& t = model.tensors[i];
     if (lent != nullptr && can_be_lent(t, formats[i])) {
       lend(t, *lent);
       continue;

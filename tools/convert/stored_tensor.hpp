@@ -20,7 +20,9 @@ struct stored_tensor {
   dtype stored = dtype::f32;              ///< f32 also for what GGUF has no format for
   std::span<const std::byte> bytes = {};  ///< in format `stored`, when the container can show them; else empty
   std::function<void(std::span<float>)> read = {};  ///< all values, row-major
-  weights::mapped_file* file = nullptr;  ///< that `bytes` lie in, where it is known; the model's source owns it
+  /// The same as `bytes` of containers that look at them first (a checksum); empty when it cannot show them after all.
+  std::function<std::span<const std::byte>()> show = {};
+  weights::mapped_file* file = nullptr;  ///< that these lie in, where it is known; the model's source owns it
 
   std::size_t count() const {
     std::size_t n = 1;

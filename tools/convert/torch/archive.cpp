@@ -6,6 +6,7 @@
 #include <steno/weights/byte_cursor.hpp>
 
 #include <zip.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +28,79 @@ bool begins_with(std::span<const std::byte> bytes, std::string_view text) {
 }
 }  // namespace
 
+/// The bytes as libzip reads them. It says what an entry is, but not where: where it read last does.
+class archive::source {
+ public:
+  explicit source(std::span<const std::byte> bytes) noexcept : bytes_(bytes) { zip_error_init(&error_); }
+  source(const source&) = delete;
+  source& operator=(const source&) = delete;
+  ~source() { zip_error_fini(&error_); }
+
+  std::uint64_t last_read() const noexcept { return last_; }  ///< the place of the first byte of it
+  static zip_int64_t call(void* self, void* data, zip_uint64_t size, zip_source_cmd_t what) {
+    return static_cast<source*>(self)->answer(what, data, size);
+  }
+
+ private:
+  zip_int64_t answer(zip_source_cmd_t what, void* data, zip_uint64_t size) {
+    switch (what) {
+      case ZIP_SOURCE_OPEN:
+        at_ = 0;
+        return 0;
+      case ZIP_SOURCE_READ: {
+        const auto n = static_cast<std::size_t>(std::min<zip_uint64_t>(size, bytes_.size() - at_));
+        if (n > 0) std::memcpy(data, bytes_.data() + at_, n);
+        last_ = at_;
+        at_ += n;
+        return static_cast<zip_int64_t>(n);
+      }
+      case ZIP_SOURCE_SEEK: {
+        const zip_int64_t to = zip_source_seek_compute_offset(at_, bytes_.size(), data, size, &error_);
+        if (to < 0) return -1;
+        at_ = static_cast<std::size_t>(to);
+        return 0;
+      }
+      case ZIP_SOURCE_TELL:
+        return static_cast<zip_int64_t>(at_);
+      case ZIP_SOURCE_STAT: {
+        zip_stat_t facts;
+        zip_stat_init(&facts);
+        facts.size = bytes_.size();
+        facts.valid = ZIP_STAT_SIZE;
+        std::memcpy(data, &facts, sizeof facts);
+        return sizeof facts;
+      }
+      case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&error_, data, size);
+      case ZIP_SOURCE_CLOSE:
+      case ZIP_SOURCE_FREE:
+        return 0;
+      case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
+                                              ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_CLOSE, ZIP_SOURCE_FREE,
+                                              ZIP_SOURCE_SUPPORTS, -1);
+      default:
+        zip_error_set(&error_, ZIP_ER_OPNOTSUPP, 0);
+        return -1;
+    }
+  }
+
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0, last_ = 0;
+  zip_error_t error_;
+};
+
+namespace {
+struct file_closer {
+  void operator()(zip_file_t* f) const { zip_fclose(f); }
+};
+using open_entry = std::unique_ptr<zip_file_t, file_closer>;
+}  // namespace
+
 void archive::closer::operator()(struct zip* z) const { zip_discard(z); }
+
+archive::archive(archive&&) noexcept = default;
+archive::~archive() = default;
 
 void archive::bad(const std::string& why) const { fail({.where = where_, .what = why}); }
 
@@ -52,11 +125,12 @@ void archive::open_zip() {
     zip_error_fini(&why);
     fail({.where = where_, .what = "the zip archive cannot be read: " + text, .hint = "it may have been cut short"});
   };
-  zip_source_t* source = zip_source_buffer_create(bytes_.data(), bytes_.size(), 0, &why);
-  if (source == nullptr) stop();
-  zip_.reset(zip_open_from_source(source, ZIP_RDONLY, &why));
+  source_ = std::make_unique<source>(bytes_);
+  zip_source_t* const opened = zip_source_function_create(source::call, source_.get(), &why);
+  if (opened == nullptr) stop();
+  zip_.reset(zip_open_from_source(opened, ZIP_RDONLY, &why));
   if (!zip_) {
-    zip_source_free(source);
+    zip_source_free(opened);
     stop();
   }
   zip_error_fini(&why);
@@ -119,10 +193,7 @@ template <class F>
 void archive::read_pieces(const std::string& name, std::span<std::byte> piece, F&& take) const {
   std::uint64_t index = 0;
   const std::uint64_t size = size_of_entry(name, &index);
-  struct file_closer {
-    void operator()(zip_file_t* f) const { zip_fclose(f); }
-  };
-  const std::unique_ptr<zip_file_t, file_closer> file(zip_fopen_index(zip_.get(), index, 0));
+  const open_entry file(zip_fopen_index(zip_.get(), index, 0));
   if (!file) bad_entry(name, zip_strerror(zip_.get()));
   std::uint64_t done = 0;
   std::size_t held = 0;
@@ -141,6 +212,23 @@ void archive::read_pieces(const std::string& name, std::span<std::byte> piece, F
     held = 0;
   }
   if (done != size) bad_entry(name, "cut short");
+}
+
+std::span<const std::byte> archive::stored_entry(const std::string& name) {
+  constexpr zip_uint64_t wanted =
+      ZIP_STAT_INDEX | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD | ZIP_STAT_CRC;
+  zip_stat_t facts;
+  if (zip_stat(zip_.get(), name.c_str(), 0, &facts) != 0 || (facts.valid & wanted) != wanted ||
+      facts.comp_method != ZIP_CM_STORE || facts.encryption_method != ZIP_EM_NONE)
+    return {};
+  const open_entry file(zip_fopen_index(zip_.get(), facts.index, 0));
+  std::byte first{};
+  if (!file || zip_fread(file.get(), &first, 1) != 1) return {};
+  const std::uint64_t at = source_->last_read();
+  if (at > bytes_.size() || facts.size > bytes_.size() - at) return {};
+  const auto part = bytes_.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(facts.size));
+  const uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  return crc == facts.crc ? part : std::span<const std::byte>();
 }
 
 // --- legacy ------------------------------------------------------------------------------------------------------
@@ -197,6 +285,13 @@ std::span<const std::byte> archive::legacy_record(const storage& s) const {
 
 std::uint64_t archive::size_of_record(const storage& s) const {
   return zip_ ? size_of_entry(entry_of(s)) : legacy_record(s).size();
+}
+
+std::span<const std::byte> archive::stored_record(const storage& s) {
+  if (!zip_) return legacy_record(s);
+  const std::string name = entry_of(s);
+  const auto known = stored_.find(name);
+  return known != stored_.end() ? known->second : stored_.emplace(name, stored_entry(name)).first->second;
 }
 
 void archive::pass_record(const storage& s, const std::function<void(std::span<const std::byte>)>& take) const {

@@ -25,11 +25,15 @@ class archive {
  public:
   /// `bytes` must outlive the archive; `where` names it in errors. Throws steno::error.
   archive(std::span<const std::byte> bytes, std::string where);
+  archive(archive&&) noexcept;
+  ~archive();
 
   const pickle& object() const { return *object_; }
   /// All bytes of a storage's record; valid until the next call.
   std::span<const std::byte> record(const storage& s);
   std::uint64_t size_of_record(const storage& s) const;  ///< in bytes
+  /// The same where they lie in the archive, not compressed and with the right CRC; else empty. Valid as long as that.
+  std::span<const std::byte> stored_record(const storage& s);
   /// Hands the same bytes over in order, in pieces of whole elements, and keeps none.
   void pass_record(const storage& s, const std::function<void(std::span<const std::byte>)>& take) const;
 
@@ -45,16 +49,21 @@ class archive {
   [[noreturn]] void bad_entry(const std::string& name, const std::string& why) const;
   [[noreturn]] void bad(const std::string& why) const;
 
+  std::span<const std::byte> stored_entry(const std::string& name);
+
   struct closer {
     void operator()(struct zip* z) const;
   };
+  class source;  // the bytes, as libzip reads them
   std::span<const std::byte> bytes_;
   std::string where_;
+  std::unique_ptr<source> source_;
   std::unique_ptr<struct zip, closer> zip_;
   std::string folder_;  // of a zip archive, with its '/'
   std::unordered_map<std::string, std::span<const std::byte>> legacy_records_;
   std::vector<std::byte> pickle_bytes_;
   std::unique_ptr<pickle> object_;
+  std::unordered_map<std::string, std::span<const std::byte>> stored_;  // what stored_record() found
   std::string kept_name_;
   std::vector<std::byte> kept_;
 };

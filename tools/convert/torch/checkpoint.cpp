@@ -68,7 +68,7 @@ checkpoint::checkpoint(const std::filesystem::path& path)
       archive_(bytes_, where_) {
   list();
 }
-checkpoint::checkpoint(std::span<const std::byte> bytes, std::string where, const weights::mapped_file* part_of)
+checkpoint::checkpoint(std::span<const std::byte> bytes, std::string where, weights::mapped_file* part_of)
     : part_of_(part_of), bytes_(bytes), where_(std::move(where)), size_(bytes.size()), archive_(bytes, where_) {
   list();
 }
@@ -207,6 +207,27 @@ void checkpoint::read_bytes(const entry& e, std::span<std::byte> out) {
     std::memcpy(to, from, count * width);
     to += count * width;
   });
+}
+
+std::span<const std::byte> checkpoint::show(const entry& e) {
+  const tensor& t = archive_.object().tensors()[e.tensor];
+  const storage& s = archive_.object().storages()[t.storage];
+  if (!contiguous(t)) return {};
+  const std::span<const std::byte> all = archive_.stored_record(s);
+  release();
+  const std::size_t width = size_of_scalar(s.type);
+  std::uint64_t first = 0, end = 0, bytes = 0;
+  if (__builtin_add_overflow(s.first, t.offset, &first) || __builtin_add_overflow(first, t.count, &end) ||
+      __builtin_mul_overflow(end, width, &bytes) || bytes > all.size())
+    return {};
+  const auto part = all.subspan(static_cast<std::size_t>(first) * width, static_cast<std::size_t>(t.count) * width);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(part.data()) % width == 0;  // torch does so since 1.6
+  return aligned ? part : std::span<const std::byte>();
+}
+
+weights::mapped_file* checkpoint::file() noexcept {
+  weights::mapped_file& whole = part_of_ != nullptr ? *part_of_ : file_;
+  return whole.holds(bytes_) ? &whole : nullptr;
 }
 
 }  // namespace torch

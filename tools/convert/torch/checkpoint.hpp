@@ -2,8 +2,8 @@
 //
 // The state dict may be the object itself or lie under "state_dict", "model_state_dict" or "model" (as trainers write
 // it); a prefix "module." that every name has (distributed training) is taken off. Views are made contiguous when read.
-// Peak memory: the tensor asked for, and beside it the largest storage that is not one tensor's alone. Tested in
-// tests/convert/checkpoint_test.cpp.
+// Peak memory: the tensor asked for, and beside it the largest storage that is not one tensor's alone. What lies in the
+// mapped file as it is wanted can be shown there. Tested in tests/convert/checkpoint_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <steno/weights/mapped_file.hpp>
@@ -34,7 +34,7 @@ class checkpoint {
   explicit checkpoint(const std::filesystem::path& path);
   /// The same from memory that outlives the checkpoint. Of a part of a mapped file, pages that were read are given back
   /// to the system.
-  checkpoint(std::span<const std::byte> bytes, std::string where, const weights::mapped_file* part_of = nullptr);
+  checkpoint(std::span<const std::byte> bytes, std::string where, weights::mapped_file* part_of = nullptr);
 
   const std::string& where() const { return where_; }
   std::uint64_t size() const { return size_; }                    ///< of the file, in bytes
@@ -50,16 +50,22 @@ class checkpoint {
   void read(const entry& e, std::span<float> out);
   /// The elements in row-major order, as stored; `out` has e.count * size_of_scalar(e.type) bytes.
   void read_bytes(const entry& e, std::span<std::byte> out);
+  /// The same where they lie in the mapped file, if they do: in that order, aligned, not compressed, and with the right
+  /// checksum where the container has one. Else empty.
+  std::span<const std::byte> show(const entry& e);
+  /// The file that they lie in; null: the checkpoint is not a part of one.
+  weights::mapped_file* file() noexcept;
 
  private:
   void list();
   void list_dict(const pickle::node& dict);
   template <class F>
   void gather(const entry& e, F&& take);
-  void release() const noexcept { (part_of_ != nullptr ? *part_of_ : file_).release(bytes_); }
+  const weights::mapped_file& mapping() const noexcept { return part_of_ != nullptr ? *part_of_ : file_; }
+  void release() const noexcept { mapping().release(bytes_); }
 
   weights::mapped_file file_;
-  const weights::mapped_file* part_of_ = nullptr;
+  weights::mapped_file* part_of_ = nullptr;
   std::span<const std::byte> bytes_;
   std::string where_;
   std::uint64_t size_ = 0;

@@ -22,6 +22,10 @@ inline std::vector<stored_tensor> stored_tensors(const std::shared_ptr<checkpoin
     for (const std::uint64_t n : e.shape) t.shape.push_back(static_cast<extent>(n));
     t.stored = e.type == scalar::f16 ? dtype::f16 : e.type == scalar::bf16 ? dtype::bf16 : dtype::f32;
     t.read = [c, &e](std::span<float> out) { c->read(e, out); };
+    if (e.type == scalar::f32 || t.stored != dtype::f32) {
+      t.show = [c, &e] { return c->show(e); };
+      t.file = c->file();
+    }
     all.push_back(std::move(t));
   }
   // Tensors may share a storage, but a file whose every tensor is all of it is no checkpoint.
