@@ -214,7 +214,7 @@ std::span<const std::byte> checkpoint::show(const entry& e) {
   const storage& s = archive_.object().storages()[t.storage];
   if (!contiguous(t)) return {};
   const std::span<const std::byte> all = archive_.stored_record(s);
-  release();
+  mapping().release(all);  // the checksum has brought all of it
   const std::size_t width = size_of_scalar(s.type);
   std::uint64_t first = 0, end = 0, bytes = 0;
   if (__builtin_add_overflow(s.first, t.offset, &first) || __builtin_add_overflow(first, t.count, &end) ||
