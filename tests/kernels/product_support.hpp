@@ -6,6 +6,7 @@
 #include <steno/kernels/product.hpp>
 #include <steno/weights/blocks.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -58,11 +59,12 @@ struct stored_matrix {
   weights::weight_ref ref() const {
     return {bytes, packed.empty() ? nullptr : packed.data(), format, values.rows(), values.cols()};
   }
+  /// Of what is packed nothing else is left: loading gives the stored bytes back to the system.
   void pack() {
-    packed.clear();
     std::vector<std::byte> to(kernels::packed_bytes(ref()));
     kernels::pack(ref(), to.data(), executor());
     packed = to;
+    if (!packed.empty()) std::fill(memory.begin(), memory.end(), std::byte{0xff});
   }
 
   dtype format;

@@ -166,7 +166,7 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
           .scratch = panels ? table.float_panel_scratch : 0,
           .step = 1,
           .panels = panels,
-          .packed = panels && is_columns(x.family)};
+          .packed = is_columns(x.family) && (panels || w.packed != nullptr)};
 }
 
 STENO_KERNEL_BODY void multiply_ahead(const operand& x, const weights::weight_ref& w, const epilogue& e, view<float>& y,

@@ -23,15 +23,15 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels::scalar {
 
-/// Value k of a stored row of a float_rows format, at any alignment.
-inline float stored_value(const std::byte* row, dtype format, extent k) noexcept {
+/// A number at any alignment.
+inline float number_at(const std::byte* p, dtype format) noexcept {
   if (format == dtype::f32) {
     float v;
-    std::memcpy(&v, row + 4 * k, 4);
+    std::memcpy(&v, p, 4);
     return v;
   }
   std::uint16_t h;
-  std::memcpy(&h, row + 2 * k, 2);
+  std::memcpy(&h, p, 2);
   return format == dtype::f16 ? core::half_to_float(h) : core::bfloat_to_float(h);
 }
 
@@ -99,12 +99,14 @@ inline constexpr int byte_lanes = 16;
 template <class = void>
 void float_row_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
+  // A row as stored, or a column of a packed group. The stored bytes of packed weights may be gone.
+  const extent each = s.w->format == dtype::f32 ? 4 : 2, next = s.packed != nullptr ? each * detail::group : each;
   for (extent n = s.n0; n < s.n1; ++n) {
-    const std::byte* row = s.w->row(n);
+    const std::byte* const row = s.packed != nullptr ? s.packed + each * (n - s.n0) : s.w->row(n);
     for (extent m = s.first; m < s.last; ++m) {
       const float* const values = x.lines != nullptr ? x.lines + m * x.cols : x.x + m * x.stride;
       float sum = 0;
-      for (extent k = 0; k < x.cols; ++k) sum += values[k] * stored_value(row, s.w->format, k);
+      for (extent k = 0; k < x.cols; ++k) sum += values[k] * number_at(row + next * k, s.w->format);
       s.y[m * s.y_stride + n] = detail::finish(*s.e, sum, m, n);
     }
   }
@@ -121,7 +123,7 @@ inline constexpr detail::product_table product_kernels{
     .float_dot_rows = 0,
     .float_panel = 0,
     .float_panels_from = 0,
-    .float_columns = 16,
+    .float_columns = detail::group,
     .half_pair_rows = 0,
     .float_rows = 64,
     .float_panel_scratch = 0,
