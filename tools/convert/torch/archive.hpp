@@ -3,7 +3,8 @@
 //
 // Zip (since torch 1.6): one top folder (any name) with data.pkl, data/<key> for each storage, and perhaps byteorder.
 // Legacy: a pickled magic number, protocol 1001, system facts, the object, the list of storage keys, then for each key
-// its number of elements (i64) and its bytes. Records are read one at a time; libzip checks their CRC.
+// its number of elements (i64) and its bytes. Records are read one at a time, and libzip checks their CRC; what is not
+// compressed can be shown where it lies.
 // Tested in tests/convert/checkpoint_test.cpp, fuzzed by tests/fuzz/checkpoint_fuzz.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
